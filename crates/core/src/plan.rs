@@ -65,11 +65,11 @@ pub struct Plan {
     pub size_limit: Bytes,
     /// A trial that takes longer has failed.
     pub timeout: Period,
-    /// Blocks are added until the interval of every ratio that decides a winner is no wider than this to either side, at one of
-    /// the planned looks.
+    /// What is undecided is measured further until the interval of every ratio that decides a winner is no wider than this to
+    /// either side, at one of the planned looks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
-    /// No block is begun after this time.
+    /// What is undecided after all trials is measured further until this time is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
     /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
@@ -178,9 +178,6 @@ impl Plan {
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
-        }
-        if self.budget.is_some() && self.precision.is_none() {
-            return Err("budget bounds the search for a precision: give precision too".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is not a parameter of the workload {}", self.workload));

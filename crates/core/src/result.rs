@@ -7,6 +7,7 @@ mod course;
 mod doubt;
 mod machine;
 mod measured;
+mod rest;
 mod round;
 mod series;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::course::Course;
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
 use crate::axis::file_system::FileSystem;
@@ -156,6 +158,10 @@ pub struct TrialResult {
     pub stage_s: Option<f64>,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
+    /// The processors that other programs kept busy during it, on average: not the trial, its server and its load, nor storebench.
+    /// Absent where that is not known, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_processors: Option<f64>,
     /// The load that ran beside it, in its own words; proof that it was at work throughout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundReport>,
@@ -409,6 +415,9 @@ pub struct Load {
     /// Counters of the process over the loading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+    /// The rest after it; absent where operations began at once, as in all older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
 }
 
 /// The operation that stands for all others together, where a workload does several in turn.

@@ -100,6 +100,7 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
         ("version", Html::of(env!("CARGO_PKG_VERSION"))),
         ("one", Html::of(one)),
         ("many", Html::of(many)),
+        ("memory", Html::of(merged.memory.note())),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
         ("scripts", Html::of(SCRIPTS.map(Literal))),
@@ -347,7 +348,7 @@ mod tests {
         let rounds = &data(&with)["rounds"];
         let files: Vec<&Value> =
             rounds["files"].as_array().unwrap().iter().map(|round| &round["mean"]).collect();
-        assert_eq!(files, [&json!([60_000.0, null]), &json!([80_000.0, null]), &json!([100_000.0, null])]);
+        assert_eq!(files, [&json!([50_958.0, null]), &json!([67_944.0, null]), &json!([84_930.0, null])]);
         assert_eq!(rounds["speed"].as_array().unwrap().len(), 3);
         let without = page(&[run("box", &[Sample::new("lmdb")])]);
         assert!(!without.contains("<section id=\"rounds\"") && !without.contains("{{drawn"));

@@ -144,7 +144,7 @@ static QUANTILES: LazyLock<Vec<f64>> =
 static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(usize, u64), f64>>> = LazyLock::new(RwLock::default);
 
 /// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: of 97.5 % for 95 %.
-fn t_quantile(degrees: usize, confidence: f64) -> f64 {
+pub(crate) fn t_quantile(degrees: usize, confidence: f64) -> f64 {
     if let Some(quantile) = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE) {
         return *quantile;
     }

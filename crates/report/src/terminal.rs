@@ -217,7 +217,7 @@ fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
     let (space, memory) = (has(SPACE), has(MEMORY));
     let mut figures = vec!["the mean latency of operations"];
-    figures.extend(space.then_some("value bytes over bytes on disk for space"));
+    figures.extend(space.then_some("bytes on disk per byte of values for space"));
     figures.extend(memory.then_some("the peak for memory"));
     let figures = figures.join(", ");
     let mut lines = vec![format!(

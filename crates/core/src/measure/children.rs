@@ -87,7 +87,7 @@ pub fn is_there() -> bool {
 }
 
 /// The numbers of the servers' processes.
-fn processes() -> Vec<u32> {
+pub(super) fn processes() -> Vec<u32> {
     with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
@@ -107,6 +107,16 @@ fn with_children(mut all: Vec<u32>) -> Vec<u32> {
 /// ticks, mostly of 10 ms.
 pub(super) fn cpu() -> Cpu {
     cpu_of(&processes())
+}
+
+/// Processor time of a process and of all that it has started, from whichever of its threads.
+pub(super) fn cpu_with_children(pid: u32) -> Cpu {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let started = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let started: Vec<String> = started.collect();
+    let started = started.iter().flat_map(|children| children.split_whitespace());
+    let children = with_children(started.filter_map(|word| word.parse().ok()).collect());
+    cpu_of(&[vec![pid], children].concat())
 }
 
 fn cpu_of(processes: &[u32]) -> Cpu {

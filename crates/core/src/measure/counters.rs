@@ -87,6 +87,11 @@ pub fn unknown() -> Vec<Unknown> {
 const OF_A_SERVER: &str =
     "a server makes them in processes of its own; what it counts itself is among its statistics";
 
+/// Bytes handed to the system by write calls since the process was started, those of its servers included.
+pub(super) fn written_bytes() -> io::Result<u64> {
+    bytes().map(|bytes| bytes.written)
+}
+
 fn bytes() -> io::Result<Bytes> {
     let name = "/proc/self/io";
     let mut buffer = [0; 512];

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::time::Duration;
 
 use crate::result::Processors;
 
@@ -38,6 +39,12 @@ impl Snapshot {
         let text = fs::read_to_string(name)
             .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         parse(&text).ok_or_else(|| io::Error::other(format!("{name} has no line of all processors")))
+    }
+
+    /// The time since `earlier` that processors were at work, of all together.
+    pub fn busy_since(&self, earlier: &Snapshot) -> Duration {
+        let ticks = (self.user + self.system).saturating_sub(earlier.user + earlier.system);
+        Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
     }
 
     /// Shares of the time since `earlier`; `None` if that was less than a tick.
@@ -87,6 +94,8 @@ mod tests {
         let shares = after.shares(&before).unwrap();
         assert_eq!((shares.user, shares.system), (0.075, 0.115));
         assert_eq!(after.since(&after), None);
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!(after.busy_since(&before), Duration::from_secs_f64(38.0 / ticks));
         assert_eq!((parse("intr 1 2\n"), parse("cpu  1 2 3\n")), (None, None));
     }
 

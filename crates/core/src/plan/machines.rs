@@ -10,6 +10,7 @@ use crate::place::probe::Probe;
 use crate::shown::{piece, quoted};
 use crate::store::StoreDef;
 use crate::workload::case::Time;
+use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 
 impl Plan {
     /// A machine by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
@@ -45,7 +46,10 @@ impl Plan {
         let case = self.case(cell, stores);
         let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
         let slowness = self.slowness(cell);
-        let busy_s = trial_s - rest_s + case.server_start_s();
+        let loads = self.workload.has(AFTER_LOAD.name);
+        let after = if loads { AfterLoad::of(&self.parameters) } else { AfterLoad::AtOnce };
+        let start_s = case.server_start_s();
+        let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
         Time { trial_s: busy_s * slowness + rest_s, audit_s: audit_s * slowness, rest_s }
     }
 

@@ -13,19 +13,25 @@ impl Measured {
         self.unknown.iter().all(|unknown| unknown.figure != DISK).then_some(&self.disk)
     }
 
-    /// Bytes of values over bytes allocated on disk; over 1 where compression wins. As in paper 000, keys don't count as data.
-    /// `None` also where the space can't be as it seems.
+    /// Space efficiency, the figure of paper 000: bytes of values over bytes allocated on disk; over 1 where compression wins. Keys
+    /// don't count as data. `None` also where the space can't be as it seems.
     pub fn space_efficiency(&self) -> Option<f64> {
         (self.disk.allocated_bytes > 0 && self.doubt(SPACE).is_none())
             .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
     }
 
-    /// The length of the files after the last round over that after the first. `None` where there is one round, or nothing was in
+    /// Space amplification: bytes allocated on disk per byte of values; under 1 where compression wins. `None` also where nothing
+    /// is stored, and where the space can't be as it seems.
+    pub fn space_amplification(&self) -> Option<f64> {
+        self.space_efficiency().filter(|efficiency| *efficiency > 0.0).map(|efficiency| 1.0 / efficiency)
+    }
+
+    /// The space that the files take on disk after the last round over that after the first. `None` where there is one round, or nothing was in
     /// files after the first, and where the figure can't be as it seems.
     pub fn disk_growth(&self) -> Option<f64> {
         let [first, .., last] = self.rounds.as_slice() else { return None };
-        let known = first.disk.apparent_bytes > 0 && self.doubt(DISK_GROWTH).is_none();
-        known.then(|| last.disk.apparent_bytes as f64 / first.disk.apparent_bytes as f64)
+        let known = first.disk.allocated_bytes > 0 && self.doubt(DISK_GROWTH).is_none();
+        known.then(|| last.disk.allocated_bytes as f64 / first.disk.allocated_bytes as f64)
     }
 
     /// The measurements of one operation.

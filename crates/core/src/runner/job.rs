@@ -30,12 +30,18 @@ pub struct Job<'a> {
     pub enough: Option<Enough<'a>>,
     /// Which cells take part in the next block, at the cells' places, where some may be given up; else all do.
     pub goes_on: Option<GoesOn<'a>>,
+    /// The cells of blocks beyond the plan's trials, where only what is undecided is measured further.
+    pub beyond: Option<Beyond<'a>>,
     /// Blocks of the same cells in earlier runs, whose seeds are taken.
     pub blocks_before: u32,
 }
 
 /// Says whether results are precise enough.
 pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
+
+/// Names the cells of the next block beyond the plan's trials, by their places among the job's and in the order in which they are to
+/// run, by the results so far. None ends the run.
+pub type Beyond<'a> = &'a dyn Fn(&[TrialResult]) -> Vec<usize>;
 
 /// Says which cells are measured further, by the results so far.
 pub type GoesOn<'a> = &'a dyn Fn(&[TrialResult]) -> Vec<bool>;

@@ -50,11 +50,20 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
     listener.hear(&Event::Started { total, done: job.done.len() as u64 });
     let start = Instant::now();
     let mut block = 0;
-    while !job.interrupted.load(Ordering::Relaxed) && (block < job.plan.trials || running.needs_more(start)) {
-        if block >= job.plan.trials {
-            listener.hear(&Event::Extended { by: job.cells.len() as u64 });
+    let end = job.plan.budget.and_then(|budget| start.checked_add(budget.0));
+    while !job.interrupted.load(Ordering::Relaxed) {
+        let (cells, end) = if block < job.plan.trials {
+            (running.whole_block(block), None)
+        } else {
+            (running.further(block, end), end)
+        };
+        if cells.is_empty() {
+            break;
         }
-        running.block(block, folder, listener)?;
+        if block >= job.plan.trials {
+            listener.hear(&Event::Extended { by: cells.len() as u64 });
+        }
+        running.block(block, &cells, end, folder, listener)?;
         block += 1;
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
@@ -77,10 +86,19 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Whether a precision is asked for that is not reached, and there is time for another block.
-    fn needs_more(&self, start: Instant) -> bool {
-        let in_time = self.job.plan.budget.is_none_or(|budget| start.elapsed() < budget.0);
-        in_time && !self.is_late() && self.job.enough.is_some_and(|enough| !enough(&self.results))
+    /// All cells, in the order of a block of the plan's.
+    fn whole_block(&self, block: u32) -> Vec<usize> {
+        schedule::block(self.job.cells.len(), block, self.job.plan.seed)
+    }
+
+    /// The cells of a block beyond the plan's trials; none where all is known that is asked for, or the time is over.
+    fn further(&self, block: u32, end: Option<Instant>) -> Vec<usize> {
+        let in_time = end.is_none_or(|end| Instant::now() < end) && !self.is_late();
+        match (self.job.beyond, self.job.enough) {
+            (Some(beyond), _) if in_time => beyond(&self.results),
+            (None, Some(enough)) if in_time && !enough(&self.results) => self.whole_block(block),
+            _ => Vec::new(),
+        }
     }
 
     /// Whether the time in which trials may begin is over.
@@ -94,18 +112,26 @@ impl Running<'_> {
         until.or_else(|| self.pace.left())
     }
 
-    fn block(&mut self, block: u32, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<()> {
+    /// Runs these cells, each once; none is begun after the `end`.
+    fn block(
+        &mut self,
+        block: u32,
+        cells: &[usize],
+        end: Option<Instant>,
+        folder: &mut RunFolder,
+        listener: &mut dyn Listener,
+    ) -> Result<()> {
         let (job, listener) = (self.job, RefCell::new(listener));
-        let cells = schedule::block(job.cells.len(), block, job.plan.seed);
-        let first = u64::from(block) * cells.len() as u64;
+        let first = u64::from(block) * job.cells.len() as u64;
         let goes_on = job.goes_on.map(|goes_on| goes_on(&self.results));
-        for (position, index) in (first..).zip(cells) {
+        for (position, index) in (first..).zip(cells.iter().copied()) {
             let cell = &job.cells[index];
             let given_up = goes_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
             if given_up || self.done.contains(&(cell.id(), block)) {
                 continue;
             }
-            if job.interrupted.load(Ordering::Relaxed) || self.is_late() {
+            let is_over = end.is_some_and(|end| Instant::now() >= end);
+            if job.interrupted.load(Ordering::Relaxed) || self.is_late() || is_over {
                 break;
             }
             let left = self.left();

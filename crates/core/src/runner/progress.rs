@@ -169,6 +169,7 @@ mod tests {
             wall_s: 1.0,
             stage_s: None,
             load_1min: None,
+            others_processors: None,
             background: None,
             machine: None,
             file_creation_ns: None,

@@ -24,13 +24,14 @@ use crate::workload::table::parameter;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The parameters that are set so that a trial takes a moment.
-const PARAMETERS: [(&str, &str); 6] = [
+const PARAMETERS: [(&str, &str); 7] = [
     ("operations", "1"),
     ("rounds", "1"),
     ("warm_up", "0"),
     ("limit", "20"),
     ("speed", "max"),
     ("rest", "0ms"),
+    ("after_load", "at-once"),
 ];
 /// Operations of each kind where their time is looked at: the first ones are slower.
 const TIMED_OPERATIONS: &str = "5";
@@ -85,7 +86,7 @@ pub struct Refused {
 /// When a trial can't be started.
 pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -124,7 +125,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
 /// When a trial can't be started.
 pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shortened(job.plan, Extent::EachSetting)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let interrupted = || job.interrupted.load(Ordering::Relaxed);

@@ -16,6 +16,7 @@ use crate::measure::course::Sights;
 use crate::measure::device::{BlockDevice, DeviceSpec};
 use crate::measure::environment;
 use crate::measure::limit::Reach;
+use crate::measure::others;
 use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, Course, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
@@ -77,6 +78,8 @@ struct Ran {
     report: Report,
     wall_s: f64,
     course: Option<Course>,
+    /// The processors that others kept busy meanwhile.
+    others: Option<f64>,
     background: Option<BackgroundReport>,
     /// The log that tells most about it, relative to the run folder.
     log: String,
@@ -85,7 +88,7 @@ struct Ran {
 impl Ran {
     /// Without a process.
     fn not_at_all(report: Report) -> Ran {
-        Ran { report, wall_s: 0.0, course: None, background: None, log: String::new() }
+        Ran { report, wall_s: 0.0, course: None, others: None, background: None, log: String::new() }
     }
 }
 
@@ -113,7 +116,7 @@ impl Trial<'_> {
             }
         };
         [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| self.remove(name))?;
-        let Some(Ran { report, wall_s, course, background, log }) = ran else {
+        let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
             return Ok(None);
@@ -133,6 +136,7 @@ impl Trial<'_> {
             wall_s,
             stage_s: None,
             load_1min,
+            others_processors: others.filter(|_| !self.is_elsewhere()),
             background,
             machine,
             file_creation_ns: Some(self.file_creation_ns),
@@ -152,7 +156,7 @@ impl Trial<'_> {
         files: (&Path, &Path),
     ) -> Result<Option<Ran>> {
         if self.cell.background() == Background::None {
-            return self.alone(limiting, sights, files);
+            return self.alone(limiting, sights, files, None);
         }
         let log = self.background_log();
         let output = guard::rewrite(self.folder, &log)?;
@@ -175,7 +179,7 @@ impl Trial<'_> {
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.alone(limiting, sights, files)?;
+        let ran = self.alone(limiting, sights, files, Some(load.id()))?;
         let to_ns = background::now_ns();
         let Some(mut ran) = ran else { return Ok(None) };
         let Finished { report, complaint } = load.finish(from_ns, to_ns);
@@ -187,12 +191,13 @@ impl Trial<'_> {
         Ok(Some(ran))
     }
 
-    /// Runs its process; `None` when it was interrupted.
+    /// Runs its process, beside the process of a load if there is one; `None` when it was interrupted.
     fn alone(
         &self,
         limiting: Option<&Limiting>,
         sights: &Sights,
         (spec, out): (&Path, &Path),
+        load: Option<u32>,
     ) -> Result<Option<Ran>> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
@@ -203,7 +208,9 @@ impl Trial<'_> {
             let output = (&*log, output);
             supervise::run(&by, (spec, out), output, timeout, room, self.job.interrupted, self.told)
         };
+        let others = others::Watch::start(load).ok();
         let (end, course) = sights.during(run);
+        let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
@@ -228,7 +235,12 @@ impl Trial<'_> {
                 (report, _) => report,
             },
         };
-        Ok(Some(Ran { report, wall_s, course, background: None, log: self.log() }))
+        Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
+    }
+
+    /// Whether its store is a server that was running before: what that does is not told from what others do.
+    fn is_elsewhere(&self) -> bool {
+        self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
     }
 
     /// The device and cgroup that are looked at while it runs.

@@ -181,8 +181,9 @@ impl Prepared<'_> {
                     let add = |batch: &mut Batch, index| {
                         batch.add(&records.key(index), |values| records.append_value(index, 0, values));
                     };
+                    let (fill, session) = (numbered(count, add), crew.handle.as_mut());
                     let (load, written) =
-                        load(Some(count), batch, crew.handle.as_mut(), acknowledged, numbered(count, add))?;
+                        load(Some(count), batch, session, acknowledged, plan.after_load, fill)?;
                     (progress.load, *loaded) = (Some(load), loaded.plus(written));
                 }
                 loop {

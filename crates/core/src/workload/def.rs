@@ -52,7 +52,7 @@ pub enum Headline {
     Throughput,
     /// The mean latency of each operation.
     Latency,
-    /// Value bytes over bytes on disk.
+    /// Bytes on disk per byte of values.
     Space,
     /// Peak memory.
     Memory,

@@ -7,6 +7,7 @@ use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::workload::batch::Batch;
 use crate::workload::loading::Teller;
+use crate::workload::parameter::common::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
@@ -24,7 +25,7 @@ pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Ba
 
 /// Loads the records that `fill` puts into one batch after the other, until it leaves one empty; says also what was handed to the
 /// store. How far it is is told where it is known how many there are in `all`. `acknowledged` gets what a promise of `power` is held
-/// to.
+/// to. Then the store rests, unless operations are to begin at once `after` it.
 ///
 /// # Errors
 /// The store's own, and those of `fill`.
@@ -33,6 +34,7 @@ pub fn load(
     batch: &mut Batch,
     session: &mut dyn Session,
     acknowledged: &mut Vec<Acknowledged>,
+    after: AfterLoad,
     mut fill: impl FnMut(&mut Batch) -> Result<(), Stop>,
 ) -> Result<(Load, Written), Stop> {
     let (mut load, mut written) = (Load::default(), Written::default());
@@ -61,5 +63,6 @@ pub fn load(
     let counters = Snapshot::now().since(&before);
     Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
     (load.records, load.value_bytes, load.counters) = (written.records, written.value_bytes, Some(counters));
+    load.rest = after.wait();
     Ok((load, written))
 }

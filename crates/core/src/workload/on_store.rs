@@ -164,6 +164,7 @@ fn not_here(elsewhere: &str) -> Vec<Unknown> {
     vec![
         unknown("place", ", so the place is without effect"),
         unknown(DISK, ""),
+        unknown("the rest after loading", "; whether the server had come to rest is not known"),
         unknown("device", ""),
         unknown("memory and processor time of the server", "; the client's are told"),
     ]

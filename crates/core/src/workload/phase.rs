@@ -174,6 +174,7 @@ impl Goal {
 mod tests {
     use super::*;
     use crate::workload::driver::Visit;
+    use crate::workload::parameter::common::AfterLoad;
 
     fn crud(records: &str, operations: u64) -> Crud {
         Crud {
@@ -182,6 +183,7 @@ mod tests {
             order: vec![Operation::Insert],
             mix: None,
             batch: 10,
+            after_load: AfterLoad::AtOnce,
             visit: Visit::Copy,
             seed: 1,
             threads: 1,

@@ -19,7 +19,7 @@ mod values;
 
 use crate::axis::Axis;
 use crate::workload::def::{Headline, WorkloadDef};
-use crate::workload::parameter::common::{COMPRESSION, EQUAL_CACHE};
+use crate::workload::parameter::common::{AFTER_LOAD, COMPRESSION, EQUAL_CACHE};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -47,6 +47,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &parameters::TRACE_FACTS,
         &EQUAL_CACHE,
         &COMPRESSION,
+        &AFTER_LOAD,
     ],
     operations: &["get", "miss", "set", "modify", "remove", "scan"],
     reason: cost::reason,

@@ -34,7 +34,7 @@ use crate::workload::audit::Reading;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::common::{AFTER_LOAD, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 use chunk::Makers;
@@ -62,7 +62,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &DURATION, &work::SHARES, &work::EPOCH, &EQUAL_CACHE],
+    parameters: &[&OPERATIONS, &DURATION, &work::SHARES, &work::EPOCH, &EQUAL_CACHE, &AFTER_LOAD],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
     reason: work::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],

@@ -7,6 +7,7 @@ use crate::units::CountRange;
 use crate::workload::driver::Visit;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
+use crate::workload::parameter::common::AfterLoad;
 
 /// The task of [`crate::workload::crud`].
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct Crud {
     pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: usize,
+    /// The moment when operations begin.
+    pub after_load: AfterLoad,
     /// The use of a value that is read.
     pub visit: Visit,
     /// Chooses the records.

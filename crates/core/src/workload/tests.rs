@@ -185,7 +185,8 @@ fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// A trial's parameters. The trace that it names is made in `folder`.
 fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
-    let mut all = Parameters::default();
+    // Other tests of this process are at work all the time.
+    let mut all = Parameters::default().with(parameter("after_load").unwrap(), "at-once").unwrap();
     for (name, value) in settings(text) {
         if name != "trace" {
             all = all.with(parameter(name).unwrap(), value).unwrap();

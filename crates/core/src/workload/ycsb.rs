@@ -34,7 +34,7 @@ use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::common::{AFTER_LOAD, BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended};
@@ -74,6 +74,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &EQUAL_CACHE,
         &COMPRESSION,
         &BATCH,
+        &AFTER_LOAD,
     ],
     operations: &[
         OVERALL,

@@ -30,7 +30,7 @@ pub struct Candidate {
     pub operations: Vec<(Operation, Summary)>,
     /// The mean time of an operation of the mix, in nanoseconds.
     pub speed: Summary,
-    /// Bytes on disk over bytes of values.
+    /// Space amplification: bytes on disk per byte of values.
     pub space: Summary,
     /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
     pub memory: Summary,

@@ -23,7 +23,7 @@ pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
 pub struct Figures {
     /// The mean time of an operation of the mix, in nanoseconds.
     pub speed_ns: f64,
-    /// Bytes on disk over bytes of values.
+    /// Space amplification: bytes on disk per byte of values.
     pub space: f64,
     /// Peak memory, in bytes.
     pub memory_bytes: f64,
@@ -33,7 +33,7 @@ impl Figures {
     /// Those of a trial, its memory by the `basis`; `None` where it lacks an operation of the mix, or holds nothing on disk.
     pub fn of(measured: &Measured, mix: &Mix, basis: Basis) -> Option<Figures> {
         let speed_ns = time_ns(measured, mix)?;
-        let space = 1.0 / measured.space_efficiency().filter(|efficiency| *efficiency > 0.0)?;
+        let space = measured.space_amplification()?;
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
 

@@ -45,7 +45,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         note(("Measured: ", measured(advice).join(" "))),
     );
     let rest = (
-        (compared, titled("Given up after a first look", looked)),
+        (compared, titled("Given up after a look", looked)),
         titled("Ruled out", ruled_out(advice)),
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
@@ -67,7 +67,7 @@ fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
 fn table(advice: &Advice) -> Tag {
     let operations = advice.question.mix.shares().iter().map(|(operation, _)| operation.name());
     let heads = ["store", "operation"].into_iter().chain(operations);
-    let heads = heads.chain(["disk/values", "memory", "vs best", "consider"]).map(column);
+    let heads = heads.chain(["space amp.", "memory", "vs best", "consider"]).map(column);
     let rows = advice.verdict.ranking.iter().enumerate();
     let rows: Vec<Tag> = rows.map(|(rank, store)| row(advice, rank, store)).collect();
     scroll(html_table(heads.collect(), rows).class("figures"))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Outcome, SPACE};
+use storebench_core::result::{Outcome, RunHeader, SPACE};
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
@@ -16,11 +16,12 @@ use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
 use super::first_look;
 use super::question::{Goal, Question};
 use super::settle::Cost;
+use crate::data::crowd::{self, Crowd};
 use crate::data::looks;
 use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::stats::{Better, MIN_BLOCKS, Series, Terms, compare_at, decide_on, order};
+use crate::stats::{Better, Few, MIN_BLOCKS, Series, Terms, compare_at, decide_on, order};
 
 /// A store that does not answer, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub struct Verdict {
     /// Those that a power cut can wreck as a whole, the best first; their figures are from blocks that they share with the
     /// recommended one. Empty where the question does not mind.
     pub riskier: Vec<Candidate>,
-    /// Those that were given up after a first look, the best first; likewise.
+    /// Those that were given up after a look, the best first; likewise.
     pub given_up: Vec<Candidate>,
     /// Those that don't answer the question.
     pub out: Vec<Out>,
@@ -58,6 +59,8 @@ pub struct Verdict {
     pub looks: usize,
     /// The cost of the measurements.
     pub cost: Cost,
+    /// Other programs that left too few processors, so that nothing is told of who is faster.
+    pub crowd: Option<Crowd>,
 }
 
 impl Verdict {
@@ -82,9 +85,15 @@ pub fn judge(
     let here = answering(merged, all, question);
     let looks = looks::behind(merged, all.values().flatten());
     let confidence = looks::confidence(looks);
+    let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
+    let crowd = crowd::of(&headers, all.values().flatten());
     let judging = Judging {
         making: Making { question, basis, confidence },
-        terms_of: &|goal| terms(merged, &question.mix, goal, confidence),
+        terms_of: &|goal| {
+            let crowded = crowd.is_some() && matches!(goal, Goal::Speed | Goal::Balance);
+            let terms = terms(merged, &question.mix, goal, confidence);
+            if crowded { Terms { few: Few::Crowded, ..terms } } else { terms }
+        },
         by_goal: Goal::ALL
             .into_iter()
             .map(|goal| (goal, weighed(&here, &question.mix, goal, basis)))
@@ -116,7 +125,7 @@ pub fn judge(
         ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
     let out = left(merged, group, at, question, table, answered);
     let cost = Cost::of(merged, &ranking, all);
-    Verdict { ranking, riskier, given_up, out, looks, cost }
+    Verdict { ranking, riskier, given_up, out, looks, cost, crowd }
 }
 
 /// The stores of a position that answer the question, with the trials that count.
@@ -155,7 +164,8 @@ impl Judging<'_, '_> {
             names.filter(|store| !avoided.contains(store) && by_goal.contains_key(store.as_str())).collect();
         let weights: Vec<&Series<BlockKey>> = names.iter().map(|store| &by_goal[store.as_str()]).collect();
         let most = weights.iter().map(|series| series.len()).max().unwrap_or(0);
-        let needed = most.clamp(1, MIN_BLOCKS);
+        // One that a planned look gave up has three quarters of them at most.
+        let needed = if most > MIN_BLOCKS { (most * 3).div_ceil(4) } else { most.max(1) };
         let mut kept: Vec<usize> = (0..weights.len()).collect();
         loop {
             let of = |index: &usize| weights[*index].keys().copied().collect::<BTreeSet<BlockKey>>();
@@ -310,7 +320,7 @@ pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) 
     if !fits(entries, question, basis) {
         let peak = most_memory(entries, basis).unwrap_or(0);
         let by = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.words()) };
-        return format!("took {} of memory{by}", rough_bytes(peak as f64));
+        return format!("took up to {} of memory{by}", rough_bytes(peak as f64));
     }
     if ranked(entries).is_empty()
         && let Some(why) = entries.iter().find_map(Entry::not_ranked)

@@ -32,7 +32,7 @@ pub struct Question {
     pub cold: bool,
     /// The goal by which the best store is the best.
     pub goal: Goal,
-    /// The most memory that a store may take above the process's base, in bytes.
+    /// The largest peak of memory that a store may have had, in bytes: not the least that it can run in.
     pub max_memory_bytes: Option<u64>,
     /// The stores to choose from; all where it is absent.
     pub stores: Option<Vec<String>>,
@@ -85,7 +85,7 @@ impl fmt::Display for Question {
             write!(f, "; on machine {}", self.machine)?;
         }
         if let Some(bytes) = self.max_memory_bytes {
-            write!(f, "; at most {} of memory", rough_bytes(bytes as f64))?;
+            write!(f, "; a peak of at most {} of memory", rough_bytes(bytes as f64))?;
         }
         match &self.stores {
             Some(stores) => write!(f, "; among {}", stores.join(", ")),

@@ -57,7 +57,13 @@ fn times(trials: usize) -> String {
 
 /// The limits of the answer: another number of records than asked for, reads that are called cold and mostly are not.
 pub fn cautions(advice: &Advice) -> Vec<String> {
-    other_count(advice).into_iter().chain(advice.repeated.map(repeated)).collect()
+    let crowd = advice.verdict.crowd.map(|crowd| {
+        format!(
+            "{}: which store is faster can't be told. Ask again with nothing else running.",
+            crowd.words()
+        )
+    });
+    crowd.into_iter().chain(other_count(advice)).chain(advice.repeated.map(repeated)).collect()
 }
 
 /// Where other numbers of records were measured than asked for: which, and what would measure those.
@@ -107,7 +113,7 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     let mut lines = vec![
         format!("{} an operation{each}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(
-            "{} times the values' size on disk; {} of memory at its peak, {}.",
+            "{} bytes on disk per byte of values; {} of memory at its peak, {}.",
             three_digits(store.space.mean.value),
             rough_bytes(store.memory.mean.value),
             advice.memory.words(),

@@ -46,7 +46,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     }
     let given_up: Vec<String> =
         advice.verdict.given_up.iter().map(|store| given_up(advice, store) + ".").collect();
-    out.push_str(&titled_unless_empty("Given up after a first look", &given_up, style));
+    out.push_str(&titled_unless_empty("Given up after a look", &given_up, style));
     out.push_str(&titled_unless_empty("Ruled out", &ruled_out(advice), style));
     out.push_str(&titled_unless_empty("Not measured", &not_measured(advice), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
@@ -78,7 +78,7 @@ fn table(advice: &Advice) -> Grid {
     if operations.len() > 1 {
         head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
     }
-    head.extend(["disk/values", "memory", "vs best"].map(|title| Item::new(title).right()));
+    head.extend(["space amp.", "memory", "vs best"].map(|title| Item::new(title).right()));
     grid.head(head);
     let row = |(rank, store): (usize, &Candidate)| {
         let front = if store.beaten_by.is_none() { " *" } else { "" };

@@ -255,7 +255,7 @@ fn a_store_that_is_out_elsewhere_is_not_called_the_best_there() {
     assert_eq!(
         lines,
         [
-            "With records of 4KiB..8KiB: lmdb is ruled out (took 87.9 MiB of memory): redb (measured once).",
+            "With records of 4KiB..8KiB: lmdb is ruled out (took up to 87.9 MiB of memory): redb (measured once).",
             "With 300 records: lmdb is ruled out (failed: out of luck): redb (measured once).",
         ]
     );

@@ -15,13 +15,14 @@ use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
 use super::clock;
+use super::crowd;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
 use super::readable::Readable;
 use super::saturated;
 use super::why::Why;
-use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, THROUGHPUT, Unit};
+use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{
     Better, ENOUGH_BLOCKS, Few, Ratio, Resolution, Rule, Scatter, Series, Standing, Summary, Terms, decide_on,
@@ -210,7 +211,7 @@ pub(crate) type Here<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
 pub(crate) type ByPosition<'a> = BTreeMap<Position, Here<'a>>;
 
 /// Sorts a group's trials by position and contestant, contestants in the order in which they first appear.
-fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
+pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
     let mut sorted = ByPosition::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
@@ -272,6 +273,9 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let mut terms = self.terms(position, name, column);
         if series.iter().any(|series| (1..ENOUGH_BLOCKS).contains(&series.len())) {
             terms.few = Few::Scatter(self.scatter(name, column));
+        }
+        if column.clocked != Clocked::No && crowd::of(&self.headers, here.values().flatten()).is_some() {
+            terms.few = Few::Crowded;
         }
         let contenders = decide_on(&series, column.better, terms).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
@@ -416,7 +420,7 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
 }
 
 /// The subjects of the rows: the headline figures of the group's workload.
-fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
+pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
     let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
@@ -435,7 +439,7 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
             }
             // Work that leaves no values behind takes no space for any.
             Headline::Space if measured().next().is_none() || measured().any(keeps_values) => {
-                vec![(SPACE.into(), &SPACE_EFFICIENCY)]
+                vec![(SPACE.into(), &SPACE_AMPLIFICATION)]
             }
             Headline::Space => Vec::new(),
             Headline::Memory => vec![(MEMORY.into(), merged.memory.column())],

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::{Cell, Tuning};
 use storebench_core::result::Run;
+use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
@@ -68,6 +69,7 @@ impl Method {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(&run.header.plan, stores)?;
         method.keys.extend(not_held(run));
+        method.keys.extend(after_load(run).map(|after| (AFTER_LOAD.name.to_owned(), after.to_owned())));
         method.keys.extend(drivers(run));
         Some(method)
     }
@@ -80,6 +82,7 @@ impl Method {
             flatten(key, value, &mut keys);
             keys.retain(|key, _| !is_about(key));
         }
+        keys.entry(AFTER_LOAD.name.to_owned()).or_insert_with(|| AfterLoad::default().name().to_owned());
         let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
         let equal =
             tuning.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(Tuning::Equal.name())));
@@ -173,6 +176,20 @@ fn not_held(run: &Run) -> BTreeMap<String, String> {
     found
 }
 
+/// When the operations of a run's trials began, where anything was loaded before: older versions never waited, and their plans say
+/// nothing of it.
+fn after_load(run: &Run) -> Option<&'static str> {
+    let loads = run.trials.iter().filter_map(|trial| trial.ok()).map(|measured| &measured.load);
+    let (rested, at_once): (Vec<_>, Vec<_>) =
+        loads.filter(|load| load.records > 0).partition(|load| load.rest.is_some());
+    match (rested.is_empty(), at_once.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(AfterLoad::Rest.name()),
+        (true, false) => Some(AfterLoad::AtOnce.name()),
+        (false, false) => Some("rest in part of the trials"),
+    }
+}
+
 /// The drivers that mounted the file systems of a run's places, where storebench made them.
 fn drivers(run: &Run) -> BTreeMap<String, String> {
     let places = run.header.places.iter();
@@ -244,6 +261,7 @@ impl Methods {
             run.header.plan == first.header.plan
                 && not_held(run) == not_held(first)
                 && drivers(run) == drivers(first)
+                && after_load(run) == after_load(first)
         };
         if runs.iter().all(alike) {
             return vec![Vec::new(); runs.len()];
@@ -281,7 +299,7 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo};
+    use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Rest};
 
     use crate::data::samples::{Sample, run};
 
@@ -417,6 +435,27 @@ mod tests {
         let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
         assert_eq!(with(&newer)[1], "lmdb 9.9");
         assert_eq!(said(&[same(), planned("redb", "a = 1")]), ["", ""], "each has one alone");
+    }
+
+    #[test]
+    fn what_began_right_after_loading_is_never_pooled_with_what_did_not() {
+        let run = |plan: &str, rest: Option<Rest>| {
+            let mut run = planned("lmdb", plan);
+            run.trials[0].measured.as_mut().unwrap().load.rest = rest;
+            run
+        };
+        let rest = Some(Rest { took_ns: 1, at_rest: true });
+        let rested = || run("a = 1", rest);
+        // A run of an older version, whose plan says nothing of it.
+        assert_eq!(said(&[rested(), run("a = 1", None)]), ["after_load=rest", "after_load=at-once"]);
+        let asked = run("a = 1\nafter_load = \"at-once\"", None);
+        assert_eq!(said(&[asked, run("a = 1", None)]), ["", ""]);
+        assert_eq!(said(&[rested(), run("a = 1\nafter_load = \"rest\"", rest)]), ["", ""]);
+        let nothing_loaded = |mut run: Run| {
+            run.trials[0].measured.as_mut().unwrap().load = Default::default();
+            run
+        };
+        assert_eq!(said(&[nothing_loaded(rested()), nothing_loaded(run("a = 1", None))]), ["", ""]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Rounds: speed, and the length of the store's files, after each of several runs on one database.
+//! Rounds: speed, and the space of the store's files on disk, after each of several runs on one database.
 
 use storebench_core::result::{Measured, OVERALL, Round};
 
@@ -10,7 +10,7 @@ use crate::stats::Summary;
 pub(crate) enum Figure {
     /// Operations per second: of all together, or of the only one.
     Speed,
-    /// The length of the files after it, in bytes.
+    /// The space of the files on disk after it, in bytes.
     Files,
 }
 
@@ -23,7 +23,7 @@ impl Figure {
             Figure::Speed => {
                 round.operation(OVERALL).or(round.operations.first()).and_then(|all| all.per_second())
             }
-            Figure::Files => Some(round.disk.apparent_bytes as f64),
+            Figure::Files => Some(round.disk.allocated_bytes as f64),
         }
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         let entries = &merged.groups[0].trials;
         assert_eq!(most(entries), 4);
         let files = |round| values(entries, Figure::Files, round);
-        assert_eq!((files(0), files(3), files(4)), (vec![60_000.0; 3], vec![120_000.0; 3], vec![]));
+        assert_eq!((files(0), files(3), files(4)), (vec![50_958.0; 3], vec![101_916.0; 3], vec![]));
         let growth = last_over_first(entries, Figure::Files).unwrap();
         assert_eq!((growth.trials, growth.mean.value), (3, 2.0));
         // Each round takes a tenth longer than the one before.

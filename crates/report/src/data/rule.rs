@@ -23,6 +23,11 @@ pub fn rule_text(rule: Rule) -> String {
              one, and the first named looked best. More trials (--trials) tell stores apart."
                 .into()
         }
+        Rule::Crowded => {
+            "Candidates, beside other programs: these left too few processors, so every store is one, and the first named looked \
+             best. Measure again with nothing else running."
+                .into()
+        }
         Rule::Threshold => format!(
             "Too close to call, with a figure of zero: within {:.0} % of the best.",
             THRESHOLD * 100.0

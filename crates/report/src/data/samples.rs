@@ -125,6 +125,7 @@ impl Sample {
             load_1min: Some(0.25),
             background: (self.cell.background() != Background::None).then(background),
             machine: None,
+            others_processors: None,
             file_creation_ns: Some(25_000),
             course: None,
             outcome: self.outcome.clone(),
@@ -158,6 +159,7 @@ pub fn measured(ns: f64) -> Measured {
             value_bytes: 51_200,
             store_ns: 2_000_000,
             counters: Some(counters(4, 60_000)),
+            rest: Some(Rest { took_ns: 50_000_000, at_rest: true }),
         },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         rounds: vec![],
@@ -198,10 +200,10 @@ pub fn measured(ns: f64) -> Measured {
 
 fn round(ns: f64, number: u32) -> Round {
     let all = measured(ns * (1.0 + f64::from(number) / 10.0));
-    Round {
-        operations: all.operations,
-        disk: Disk { apparent_bytes: 60_000 + 20_000 * u64::from(number), ..all.disk },
-    }
+    // The files' lengths stay as they are, and the blocks that hold them do not.
+    let disk = measured(ns).disk;
+    let allocated_bytes = disk.allocated_bytes / 3 * (3 + u64::from(number));
+    Round { operations: all.operations, disk: Disk { allocated_bytes, ..disk } }
 }
 
 fn operation(name: &str, ns: f64) -> OperationResult {

@@ -8,19 +8,20 @@ use storebench_core::units::{grouped, rough_bytes};
 
 use super::machines;
 use super::merge::Merged;
+use crate::column::Unit;
 
 /// The notes for the runs at hand, each a sentence or two.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
-    let trials: Vec<(&str, &Measured)> = merged
+    let trials: Vec<(&str, &str, &Measured)> = merged
         .runs
         .iter()
         .flat_map(|run| run.trials.iter().map(|trial| (run.header.hardware.as_str(), trial)))
-        .filter_map(|(hardware, trial)| Some((hardware, trial.ok()?)))
+        .filter_map(|(hardware, trial)| Some((hardware, trial.cell.store(), trial.ok()?)))
         .collect();
     let mut notes = Vec::new();
     let counts =
         |measured: &Measured| measured.operations.iter().any(|operation| operation.counters.is_some());
-    if trials.iter().any(|(_, measured)| counts(measured)) {
+    if trials.iter().any(|(_, _, measured)| counts(measured)) {
         notes.push(
             "Syncs are calls that wait until data is durable. Time in syncs is the time within them over the sum of the \
              latencies. Both are of the whole process, so an engine's own threads may bring it above 100 %. Written bytes \
@@ -30,15 +31,16 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         );
     }
     notes.extend(machines::notes(merged));
+    notes.extend(not_at_rest(&trials));
     notes.extend(devices(&trials));
     notes.extend(unknown(&trials));
     notes
 }
 
 /// Which device the device's figures are of.
-fn devices(trials: &[(&str, &Measured)]) -> Vec<String> {
+fn devices(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
-    for (hardware, measured) in trials {
+    for (hardware, _, measured) in trials {
         if let Some(device) = &measured.device {
             devices.insert((hardware, &device.name), device);
         }
@@ -61,10 +63,29 @@ fn devices(trials: &[(&str, &Measured)]) -> Vec<String> {
     devices.iter().map(note).collect()
 }
 
+/// Stores whose first operations hold what loading left them to do, though they were given time for it.
+fn not_at_rest(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
+    let mut stores: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for (hardware, store, measured) in trials {
+        let Some(rest) = measured.load.rest.filter(|rest| !rest.at_rest) else { continue };
+        let (times, took_ns) = stores.entry((hardware, store)).or_default();
+        (*times, *took_ns) = (*times + 1, rest.took_ns.max(*took_ns));
+    }
+    let note = |((hardware, store), (times, took_ns)): ((&str, &str), (u64, u64))| {
+        let trials = if times == 1 { "1 trial".to_owned() } else { format!("{} trials", grouped(times)) };
+        format!(
+            "In {trials} on {hardware}, {store} was still at work {} after it had been loaded: its first operations \
+             hold some of that.",
+            Unit::Nanoseconds.show(took_ns as f64)
+        )
+    };
+    stores.into_iter().map(note).collect()
+}
+
 /// Figures that could not be known, and why.
-fn unknown(trials: &[(&str, &Measured)]) -> Vec<String> {
+fn unknown(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
-    for (hardware, measured) in trials {
+    for (hardware, _, measured) in trials {
         for unknown in &measured.unknown {
             *kinds.entry((hardware, &unknown.figure, &unknown.reason)).or_default() += 1;
         }
@@ -78,7 +99,7 @@ fn unknown(trials: &[(&str, &Measured)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Run, Unknown};
+    use storebench_core::result::{Rest, Run, Unknown};
 
     use super::*;
     use crate::data::samples::{Sample, run};
@@ -109,6 +130,18 @@ mod tests {
         let notes = noted(run);
         assert!(notes.contains(&"Unknown on box, in 2 trials: device (tmpfs has none).".into()), "{notes:?}");
         assert!(!notes.iter().any(|note| note.contains("Write amplification")), "{notes:?}");
+    }
+
+    #[test]
+    fn a_store_that_did_not_come_to_rest_is_named() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("leveldb")]);
+        assert!(!noted(run.clone()).iter().any(|note| note.contains("still at work")));
+        run.trials[1].measured.as_mut().unwrap().load.rest =
+            Some(Rest { took_ns: 30_000_000_000, at_rest: false });
+        let notes = noted(run);
+        let told = "In 1 trial on box, leveldb was still at work 30.0 s after it had been loaded: its first operations hold \
+                    some of that.";
+        assert!(notes.contains(&told.to_owned()), "{notes:?}");
     }
 
     #[test]

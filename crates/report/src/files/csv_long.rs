@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(["", "1", "3", "4"].map(|round| of(round).len()), [8, 4, 4, 0]);
         let last = of("3")[0];
         assert_eq!((last["operation"].as_str(), last["latency_mean_ns"].as_str()), ("insert", "1200"));
-        assert_eq!((last["disk_apparent_bytes"].as_str(), last["files"].as_str()), ("100000", "3"));
+        assert_eq!((last["disk_allocated_bytes"].as_str(), last["files"].as_str()), ("84930", "3"));
         assert!(last["memory_peak_above_base_bytes"].is_empty() && last["disk_growth_share"].is_empty());
         let whole = of("")[0];
         assert!(whole["disk_growth_share"].starts_with("1.666") && !whole["load_time_ns"].is_empty());

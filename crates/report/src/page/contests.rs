@@ -47,6 +47,7 @@ impl Contests {
             Rule::Seldom => 3,
             Rule::Scatter => 4,
             Rule::Open => 5,
+            Rule::Crowded => 6,
         });
         let Some(ratio) = contender.times_worse else { return };
         self.times[cell] = Some(rounded(ratio.ratio.value, 4));

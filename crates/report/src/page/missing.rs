@@ -10,6 +10,7 @@ use storebench_core::units::{grouped, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
+use crate::data::crowd;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::saturated;
@@ -114,7 +115,9 @@ impl Doubts {
     pub fn new(merged: &Merged<'_>) -> Doubts {
         let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
-        let rest = [saturated::lines(merged), impossible, builds, of_the_machine(merged)].concat();
+        let rest =
+            [crowd::lines(merged), saturated::lines(merged), impossible, builds, of_the_machine(merged)]
+                .concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);

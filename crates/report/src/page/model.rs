@@ -57,6 +57,8 @@ pub struct Model<'a> {
     variants: Vec<Variants>,
     operations: Vec<String>,
     columns: Vec<ColumnInfo>,
+    /// The column by which stores are ranked by memory.
+    memory: &'static str,
     /// The rows of the matrix.
     rows: Vec<MatrixRow>,
     cells: Cells,
@@ -161,6 +163,7 @@ impl<'a> Model<'a> {
             group_axes,
             groups,
             columns: columns.iter().map(|column| info(column)).collect(),
+            memory: merged.memory.column().id,
             rows: matrix_rows,
             trial: trial_figures(&rows, &columns),
             operation: operation_figures(&rows, &columns, &all_operations),

@@ -1,4 +1,4 @@
-//! Round by round: speed and the length of the files after each of several runs on one database.
+//! Round by round: speed and the space of the files after each of several runs on one database.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::data::rounds::{Figure, most, values};
 pub struct Rounds {
     /// Operations per second.
     speed: Vec<Figures>,
-    /// The length of the files, in bytes.
+    /// The space of the files on disk, in bytes.
     files: Vec<Figures>,
 }
 

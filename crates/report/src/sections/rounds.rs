@@ -35,7 +35,7 @@ const ROUNDS: Shape = Shape {
         Column::whole("round").at(Place::Across, ""),
         Column::whole("trials"),
         Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
-        Column::estimate("disk_apparent", Unit::Bytes).at(Place::Spread, ""),
+        Column::estimate("disk_allocated", Unit::Bytes).at(Place::Spread, ""),
         Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
     ],
 };
@@ -52,7 +52,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
          the first's.{more}"
     );
-    let title = "Operations per second, and the length of the files after each round";
+    let title = "Operations per second, and the space of the files after each round";
     vec![
         Block::Chart("rounds", 0),
         Block::fold(title, Open::Figures, vec![Block::Table(table)]),
@@ -93,7 +93,7 @@ fn of_figure(
 ) {
     let (name, column, unit) = match figure {
         Figure::Speed => ("ops/s", "throughput", Unit::PerSecond),
-        Figure::Files => ("files", "disk_apparent", Unit::Bytes),
+        Figure::Files => ("files", "disk_allocated", Unit::Bytes),
     };
     let growth = last_over_first(entries, figure).map(|growth| growth.mean);
     let growth = Cell::or_none(growth, |growth| {

@@ -34,6 +34,8 @@ pub enum Rule {
     Scatter,
     /// There are fewer than [`MIN_BLOCKS`], and nothing is known of the scatter: any may be the best.
     Open,
+    /// Other programs left too few processors: any may be the best.
+    Crowded,
     /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
     /// [`THRESHOLD`] of the best's.
     Threshold,
@@ -68,7 +70,7 @@ pub struct Terms {
     pub confidence: f64,
     /// The resolution of the clock.
     pub resolution: Resolution,
-    /// The rule for stores that share few blocks.
+    /// The rule for stores that share few blocks, and for those beside which others left too few processors.
     pub few: Few,
 }
 
@@ -82,6 +84,8 @@ pub enum Few {
     Threshold,
     /// With fewer than [`ENOUGH_BLOCKS`] the scatter of all such figures, where it is known.
     Scatter(Option<Scatter>),
+    /// Other programs left too few processors: nothing is decided, however many blocks there are.
+    Crowded,
 }
 
 impl Default for Terms {
@@ -122,11 +126,13 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
             (Some(is_worse), _) => (is_worse, Rule::Interval),
+            (None, By::Nothing) if terms.few == Few::Crowded => (false, Rule::Crowded),
             (None, By::Nothing) => (false, Rule::Open),
             (None, _) => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
-        let seldom =
-            !is_worse && !matches!(rule, Rule::Interval | Rule::Open) && is_better_where_both_ran(other);
+        let seldom = !is_worse
+            && !matches!(rule, Rule::Interval | Rule::Open | Rule::Crowded)
+            && is_better_where_both_ran(other);
         let rule = if seldom { Rule::Seldom } else { rule };
         let by_clock = is_worse && !is_told_by_the_clock(best, other, rule, better, terms.resolution);
         other.wins = !is_worse || by_clock;
@@ -169,6 +175,7 @@ impl Test {
             Better::Lower | Better::Neither => ratios(other, best),
         };
         let by = match (&ratios, few) {
+            (_, Few::Crowded) => By::Nothing,
             (Some(ratios), _) if ratios.len() >= ENOUGH_BLOCKS => By::Ratios,
             (Some(ratios), Few::Scatter(Some(scatter))) if !ratios.is_empty() => By::Scatter(scatter),
             (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,

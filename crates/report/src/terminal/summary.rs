@@ -8,6 +8,7 @@ use storebench_core::units::{grouped, rough_bytes};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
+use crate::data::crowd;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
@@ -37,7 +38,8 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturated::lines(merged).into_iter().chain(doubts).chain(noise_lines(merged)) {
+    let crowded = crowd::lines(merged).into_iter();
+    for line in crowded.chain(saturated::lines(merged)).chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(&wins(merged, matrices, style));

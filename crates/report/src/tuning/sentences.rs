@@ -70,7 +70,7 @@ fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
         lines.push(format!("By operation: {}.", each.join(", ")));
     }
     lines.push(format!(
-        "{} times the values' size on disk, by default {}; {} of memory at its peak {}, by default {}.",
+        "{} bytes on disk per byte of values, by default {}; {} of memory at its peak {}, by default {}.",
         three_digits(own.space),
         three_digits(default.space),
         rough_bytes(own.memory_bytes),

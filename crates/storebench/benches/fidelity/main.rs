@@ -7,9 +7,11 @@
 //!   offers and caches larger than the data, so that nothing hides what storebench itself costs.
 //! - Both sides prepare the keys and values of up to 128 operations before a clock starts. storebench then times each
 //!   call, as in every trial, and its figure is the one that its reports show: operations over the sum of their latencies.
-//!   The other side times the 128 calls together: one reading of the clock before them, one after. So the first ratio
-//!   holds the adapter, the clock and the call through a trait object.
-//! - The second ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value
+//!   The other side times half of its calls likewise, so that the first ratio holds the adapter and the call through a trait
+//!   object, and nothing that the clock does. The other half it times together: one reading before 128 calls, one after. The
+//!   second ratio holds what reading the clock costs, and what it hides: calls overlap where it is not read between them, and the
+//!   time-stamp counter does not wait for memory that the last instructions of a call still read.
+//! - The third ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value
 //!   and recording each latency too. It says how much longer a trial takes than such a loop; no figure is made of it.
 //! - A pair is two fresh stores, loaded alike, which then take turns of 640 operations, who is first in all alternating. A side's
 //!   time is the median of its turns, so that what disturbs the machine for a moment does not count; what is shown is the

@@ -43,23 +43,65 @@ impl<'a, E: Engine> Theirs<'a, E> {
         }
     }
 
-    /// Does what was prepared, and gives the clock's ticks around it. Values have one length.
-    fn calls(&mut self, operation: Operation) -> u64 {
+    /// Does what was prepared, and gives the clock's ticks around it, or around each call. Values have one length.
+    fn calls(&mut self, operation: Operation, timed: Timed) -> u64 {
         let length = self.records.largest_value();
-        let Theirs { engine, keys, arena, buffer, .. } = self;
-        let start = self.clock.now();
-        if operation == Operation::Get {
-            for key in keys.iter() {
-                assert_eq!(engine.get(key, buffer), length, "a value is missing or short");
-                black_box(buffer.as_slice());
+        let Theirs { engine, keys, arena, buffer, clock, .. } = self;
+        let mut read = |engine: &mut E, key: &Key| {
+            assert_eq!(engine.get(key, buffer), length, "a value is missing or short");
+            black_box(buffer.as_slice());
+        };
+        let writes = || keys.iter().zip(arena.chunks_exact(length));
+        match (operation, timed) {
+            (Operation::Get, Timed::Together) => {
+                ticks(clock, || keys.iter().for_each(|key| read(engine, key)))
             }
-        } else {
-            for (key, value) in keys.iter().zip(arena.chunks_exact(length)) {
-                engine.put(key, value);
-            }
+            (Operation::Get, Timed::Each) => keys.iter().map(|key| ticks(clock, || read(engine, key))).sum(),
+            (_, Timed::Together) => ticks(clock, || writes().for_each(|(key, value)| engine.put(key, value))),
+            (_, Timed::Each) => writes().map(|(key, value)| ticks(clock, || engine.put(key, value))).sum(),
         }
-        self.clock.now().saturating_sub(start)
     }
+
+    /// So many operations; the clock's ticks within them.
+    fn operations(&mut self, operation: Operation, timed: Timed, count: u64) -> u64 {
+        let mut ticks = 0;
+        let mut left = count as usize;
+        while left > 0 {
+            self.keys.clear();
+            self.arena.clear();
+            let most = left.min(QUANTUM_OPERATIONS);
+            let mut chosen = [0; QUANTUM_OPERATIONS];
+            self.chooser.fill(&mut chosen[..most], &self.versions);
+            for index in &chosen[..most] {
+                if operation == Operation::Update {
+                    let version = &mut self.versions[*index as usize];
+                    *version = version.wrapping_add(1);
+                    self.records.append_value(*index, *version, &mut self.arena);
+                }
+                self.keys.push(self.records.key(*index));
+            }
+            ticks += self.calls(operation, timed);
+            left -= most;
+        }
+        ticks
+    }
+}
+
+/// The clock's ticks around some calls.
+#[inline(always)]
+fn ticks(clock: &Clock, calls: impl FnOnce()) -> u64 {
+    let start = clock.now();
+    calls();
+    clock.now().saturating_sub(start)
+}
+
+/// How calls are timed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Timed {
+    /// Up to 128 of them together: the processor begins one while the one before still ends.
+    Together,
+    /// One by one, as storebench does.
+    Each,
 }
 
 /// The records that both sides load.
@@ -80,28 +122,15 @@ impl<E: Engine> Side for Theirs<'_, E> {
         }
     }
 
+    /// Half of the operations are timed together, and half one by one.
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
-        let mut ticks = 0;
+        let half = count / 2;
+        let clocked = self.operations(operation, Timed::Each, count - half);
         let start = Instant::now();
-        let mut left = count as usize;
-        while left > 0 {
-            self.keys.clear();
-            self.arena.clear();
-            let most = left.min(QUANTUM_OPERATIONS);
-            let mut chosen = [0; QUANTUM_OPERATIONS];
-            self.chooser.fill(&mut chosen[..most], &self.versions);
-            for index in &chosen[..most] {
-                if operation == Operation::Update {
-                    let version = &mut self.versions[*index as usize];
-                    *version = version.wrapping_add(1);
-                    self.records.append_value(*index, *version, &mut self.arena);
-                }
-                self.keys.push(self.records.key(*index));
-            }
-            ticks += self.calls(operation);
-            left -= most;
-        }
+        let together = self.operations(operation, Timed::Together, half);
         let whole_ns = start.elapsed().as_nanos() as f64;
-        OperationTime::new(count, self.clock.nanoseconds(0, ticks) as f64, whole_ns)
+        let ns = |ticks| self.clock.nanoseconds(0, ticks) as f64;
+        let clocked_ns = ns(clocked) / (count - half) as f64;
+        OperationTime { clocked_ns, ..OperationTime::new(half, ns(together), whole_ns) }
     }
 }

@@ -216,8 +216,8 @@ pub struct HowArgs {
     /// Add blocks of trials until each ratio that decides a winner is known to within this share
     #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
-    /// Start no further block after this time (with --precision)
-    #[arg(long, value_name = "TIME", requires = "precision", conflicts_with = "resume")]
+    /// Measure what is still undecided after all trials again and again, until this time is over
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub budget: Option<Period>,
     /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]

@@ -16,15 +16,14 @@ use storebench_core::place::{Place, abandoned, image};
 use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::event::Listener;
-use storebench_core::runner::job::{Enough, Job};
+use storebench_core::runner::job::{Beyond, Job};
 use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
-use storebench_core::units::Percent;
 use storebench_core::workload::reason::{Omission, Reason};
-use storebench_report::data::{looks, precision};
+use storebench_report::data::{looks, undecided};
 
 use super::args::PlaceArg;
 use super::output::tell;
@@ -149,12 +148,13 @@ impl<'a> Launch<'a> {
             until: None,
             enough: None,
             goes_on: None,
+            beyond: None,
             blocks_before: self.header.blocks_before,
         }
     }
 
-    /// Runs what is not among `done`, and blocks beyond the plan's trials until a planned look says that the plan's precision is
-    /// reached; gives its folder and how it ended.
+    /// Runs what is not among `done`; then, where the plan has a precision or a budget, what is still undecided, until it is decided
+    /// at a planned look or the budget is over. Gives its folder and how it ended.
     ///
     /// # Errors
     /// As [`Launch::carry_out`].
@@ -166,14 +166,13 @@ impl<'a> Launch<'a> {
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
         let harness = report::harness(self.stores);
-        let enough = |trials: &[TrialResult]| {
+        let precision = self.plan.precision.map(|share| share.0 / 100.0);
+        let beyond = |trials: &[TrialResult]| {
             let run = Run { header: self.header.clone(), trials: trials.to_vec() };
-            let is_over =
-                |share: Percent| precision::is_over(&run, self.cells.len(), &harness, share.0 / 100.0);
-            self.plan.precision.is_none_or(is_over)
+            undecided::next(&run, &self.cells, &harness, precision)
         };
-        let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
-        self.carry_out(&Job { done, enough, ..self.job(interrupted) }, folder, listener)
+        let beyond: Option<Beyond<'_>> = goes_further(self.plan).then_some(&beyond);
+        self.carry_out(&Job { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
     /// Carries out a job made of [`Launch::job`]; gives its folder and how it ended.
@@ -196,6 +195,11 @@ impl<'a> Launch<'a> {
         })?;
         Ok((path, ended))
     }
+}
+
+/// Whether a plan has more than its trials measured.
+fn goes_further(plan: &Plan) -> bool {
+    plan.precision.is_some() || plan.budget.is_some()
 }
 
 /// Why a cell's place can't keep what it promises, if it can't.
@@ -242,7 +246,7 @@ fn header(
         places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        looks: plan.precision.map_or_else(Vec::new, |_| looks::from(plan.trials)),
+        looks: if goes_further(plan) { looks::from(plan.trials) } else { Vec::new() },
         blocks_before: 0,
     };
     Ok((header, missing))

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use storebench_core::store::{Result, StoreError};
 
+use crate::compaction;
+
 /// The variable that names the file in which [`Fault::Notes`] writes down its calls.
 const NOTES: &str = "STOREBENCH_TEST_NOTES";
 
@@ -30,6 +32,7 @@ pub enum Fault {
     Chatters,
     Dawdles,
     Notes,
+    Compacts,
 }
 
 impl Fault {
@@ -38,6 +41,8 @@ impl Fault {
         match self {
             Fault::Chatters => chatter(),
             Fault::Dawdles if what != "load" => std::thread::sleep(Duration::from_millis(8)),
+            Fault::Compacts if what == "load" => compaction::begin(),
+            Fault::Compacts => compaction::slow_down(),
             Fault::Notes => note(what, key, value).map_err(StoreError::io("noting"))?,
             _ if what == "update" => self.strike_hard(directory)?,
             _ => {}

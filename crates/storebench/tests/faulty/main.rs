@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+mod compaction;
 mod fault;
 mod liar;
 #[path = "../steps.rs"]
@@ -34,6 +35,9 @@ const STORES: &[StoreDef] = &[
     faulty("chatters", "prints all the time, and works", |options| store::open(options, Fault::Chatters)),
     faulty("dawdles", "takes some milliseconds, and works", |options| store::open(options, Fault::Dawdles)),
     faulty("notes", "writes down every call, and works", |options| store::open(options, Fault::Notes)),
+    faulty("compacts", "is slow while it does what loading left to do", |options| {
+        store::open(options, Fault::Compacts)
+    }),
     liar("honest", "does what it says", |options| liar::open(options, Lie::None)),
     liar("drops-updates", "drops every update", |options| liar::open(options, Lie::DropsUpdates)),
     liar("keeps-removed", "removes nothing", |options| liar::open(options, Lie::KeepsRemoved)),

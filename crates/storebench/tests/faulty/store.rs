@@ -6,6 +6,7 @@ use storebench_core::store::{
 };
 use storebench_core::stores::MEMORY;
 
+use crate::compaction;
 use crate::fault::Fault;
 
 /// The entry of a faulty store. It promises `process`, so that it can take part in any study.
@@ -62,6 +63,9 @@ impl Store for Faulty {
     }
     fn settings(&self) -> Result<Vec<Setting>> {
         self.inner.settings()
+    }
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        Ok(vec![Setting::read_back("slowed", compaction::slowed())])
     }
     fn close(self: Box<Self>) -> Result<()> {
         self.inner.close()

@@ -16,6 +16,7 @@ mod memory;
 mod own_tables;
 pub mod plans;
 mod reports;
+mod resting;
 mod run_folders;
 mod running;
 mod scopes;

@@ -12,6 +12,7 @@ use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
+use crate::workload::parameter::common::AfterLoad;
 
 pub(super) fn crud(threads: u64) -> Crud {
     Crud {
@@ -20,6 +21,7 @@ pub(super) fn crud(threads: u64) -> Crud {
         order: Operation::ALL.to_vec(),
         mix: None,
         batch: 30,
+        after_load: AfterLoad::AtOnce,
         visit: Visit::Copy,
         seed: 3,
         threads,

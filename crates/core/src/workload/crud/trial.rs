@@ -13,6 +13,7 @@ use crate::result::Measured;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::AfterLoad;
 use crate::workload::spec::{Asked, Ended, Spec};
 
 /// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures.
@@ -51,6 +52,7 @@ fn crud(spec: &Spec, work: &Work) -> Crud {
         order: work.order.clone(),
         mix: work.mix,
         batch: work.batch as usize,
+        after_load: AfterLoad::of(&spec.parameters),
         visit: work.visit,
         seed: spec.seed,
         threads: u64::from(spec.cell.threads()),

@@ -8,7 +8,7 @@ use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
 use crate::workload::parameter::common::{
-    BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS, count,
+    AFTER_LOAD, BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS, count,
 };
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
@@ -68,8 +68,19 @@ pub static TEXT: ParameterDef = ParameterDef {
 };
 
 /// Those of crud.
-pub static ALL: [&ParameterDef; 10] =
-    [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
+pub static ALL: [&ParameterDef; 11] = [
+    &OPERATIONS,
+    &ORDER,
+    &MIX,
+    &DURATION,
+    &WARM_UP,
+    &EQUAL_CACHE,
+    &VISIT,
+    &COMPRESSION,
+    &TEXT,
+    &BATCH,
+    &AFTER_LOAD,
+];
 
 /// The values that a plan gives.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,10 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{ParameterDef, ParameterForm};
+use super::{ParameterDef, ParameterForm, Parameters};
 use crate::cell::Data;
+use crate::measure::rest;
+use crate::result::Rest;
 use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
 
@@ -71,6 +73,17 @@ pub static BATCH: ParameterDef = ParameterDef {
     read: |text| count("batch", text, 1),
 };
 
+/// The moment when operations begin.
+pub static AFTER_LOAD: ParameterDef = ParameterDef {
+    name: "after_load",
+    value_name: "WHEN",
+    help: "Begin operations when the store has come to rest after loading (rest), or straight away (at-once)",
+    form: ParameterForm::Text,
+    default: Some(AfterLoad::Rest.name()),
+    instead_of: None,
+    read: |text| text.parse::<AfterLoad>().map(|after| after.name().into()),
+};
+
 /// Reads a number of things: `least` of them or more.
 pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
     match parse_count(text)? {
@@ -120,13 +133,56 @@ impl FromStr for Compression {
     }
 }
 
+/// The moment when operations begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AfterLoad {
+    /// When the store has done what loading left it to do: what follows is its own speed.
+    #[default]
+    Rest,
+    /// Straight away: what follows is what an application sees right after a bulk load.
+    AtOnce,
+}
+
+impl AfterLoad {
+    /// That of parameters.
+    pub fn of(parameters: &Parameters) -> AfterLoad {
+        parameters.get(&AFTER_LOAD).unwrap_or_default()
+    }
+
+    /// The word used in plans and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AfterLoad::Rest => "rest",
+            AfterLoad::AtOnce => "at-once",
+        }
+    }
+
+    /// The shortest that it takes: of a store that has nothing to do, which may be a server of the trial's own.
+    pub fn shortest(self, server: bool) -> Duration {
+        if self == AfterLoad::Rest { rest::shortest(server) } else { Duration::ZERO }
+    }
+
+    /// Lets the store rest, if it is to. Everything that was to be loaded has been.
+    pub fn wait(self) -> Option<Rest> {
+        (self == AfterLoad::Rest).then(rest::wait)
+    }
+}
+
+impl FromStr for AfterLoad {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [AfterLoad::Rest, AfterLoad::AtOnce].into_iter().find(|after| after.name() == text);
+        found.ok_or_else(|| format!("after_load = {}: use rest or at-once", quoted(text)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn defaults_can_be_read_and_contradictions_are_refused() {
-        for parameter in [&OPERATIONS, &DURATION, &EQUAL_CACHE, &COMPRESSION, &BATCH] {
+        for parameter in [&OPERATIONS, &DURATION, &EQUAL_CACHE, &COMPRESSION, &BATCH, &AFTER_LOAD] {
             if let Some(default) = parameter.default {
                 assert_eq!((parameter.read)(default).as_deref(), Ok(default), "{}", parameter.name);
             }
@@ -136,6 +192,7 @@ mod tests {
             (&OPERATIONS, "5000000000", "too large"),
             (&DURATION, "0s", "at least 1"),
             (&COMPRESSION, "always", "auto, on or off"),
+            (&AFTER_LOAD, "never", "rest or at-once"),
         ] {
             let error = (parameter.read)(text).unwrap_err();
             assert!(error.contains(wrong), "{}: {error}", parameter.name);

@@ -6,6 +6,7 @@ use crate::store::Session;
 use crate::trace::{Does, Entry, Facts, Reader, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;
+use crate::workload::parameter::common::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
@@ -63,6 +64,7 @@ impl Table {
 pub struct Loader {
     seen: Firsts,
     batch: Batch,
+    after: AfterLoad,
 }
 
 /// Tells which operations are the first of their keys.
@@ -73,13 +75,14 @@ struct Firsts {
 }
 
 impl Loader {
-    /// For a trace of these facts.
-    pub fn new(facts: &Facts) -> Loader {
+    /// For a trace of these facts; `after` it the store rests, or not.
+    pub fn new(facts: &Facts, after: AfterLoad) -> Loader {
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
         Loader {
             seen: Firsts { table: Table::new(), passes, unknown_bytes },
             batch: Batch::of_bytes(BATCH, BATCH_BYTES, key, value),
+            after,
         }
     }
 
@@ -95,7 +98,7 @@ impl Loader {
         values: &Values,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<(Reader, Load, Written), Stop> {
-        let Loader { seen, batch } = self;
+        let Loader { seen, batch, after } = self;
         seen.table.clear();
         let (mut reading, mut pass) = (Some(reader.rewind().map_err(Stop::harness)?), 0);
         let fill = |batch: &mut Batch| {
@@ -114,11 +117,12 @@ impl Loader {
             }
             Ok(())
         };
-        let (load, written) = loader::load(None, batch, session, acknowledged, fill)?;
+        let (load, written) = loader::load(None, batch, session, acknowledged, *after, fill)?;
         let reader = reading.ok_or_else(|| Stop::harness("the trace was read to its end"))?;
         Ok((reader, load, written))
     }
 }
+
 /// Whether a batch can take no more: keys count, too.
 fn is_full(batch: &Batch) -> bool {
     batch.is_full() || batch.key_bytes() + batch.value_bytes() >= BATCH_BYTES as u64

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::shown::quoted;
 use crate::trace::{Ask, Facts, Form};
 use crate::units::parse_count;
+use crate::workload::parameter::common::AfterLoad;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 
 /// The trace's file.
@@ -155,6 +156,8 @@ pub struct Work {
     pub speed: Speed,
     /// Whether keys that are looked for first are loaded.
     pub loads: bool,
+    /// The moment when the replay begins.
+    pub after_load: AfterLoad,
 }
 
 impl Work {
@@ -167,6 +170,7 @@ impl Work {
             facts,
             speed: parameters.get(&SPEED).unwrap_or(Speed::Max),
             loads: parameters.get(&LOAD) != Some(Loads::Nothing),
+            after_load: AfterLoad::of(parameters),
         })
     }
 

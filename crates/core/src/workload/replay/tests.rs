@@ -10,6 +10,7 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
 use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
+use crate::workload::parameter::common::AFTER_LOAD;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::table::Workload;
 
@@ -32,6 +33,8 @@ fn play(
     let ask = Ask { form: None, limit: all.get(&LIMIT) };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
     let all = all.with(&TRACE_FACTS, &summary.facts.to_string()).unwrap();
+    // Other tests of this process are at work all the time.
+    let all = all.with(&AFTER_LOAD, "at-once").unwrap();
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
         parent: 0,

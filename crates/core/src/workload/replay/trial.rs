@@ -127,7 +127,7 @@ impl<'a> Prepared<'a> {
             work,
             clock,
             values,
-            loader: loads.then(|| Loader::new(facts)),
+            loader: loads.then(|| Loader::new(facts, work.after_load)),
             reader: Some(reader),
             feed: Some(feed),
             fit,
@@ -140,8 +140,7 @@ impl<'a> Prepared<'a> {
     /// Loads what is to be there before the first operation.
     fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, Written), Stop> {
         let Some(loader) = &mut self.loader else {
-            let load = Load { records: 0, value_bytes: 0, store_ns: 0, counters: None };
-            return Ok((load, Written::default()));
+            return Ok((Load::default(), Written::default()));
         };
         let reader = self.reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
         let session = trial.bench.store()?.session();

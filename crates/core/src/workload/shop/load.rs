@@ -14,7 +14,7 @@ use crate::workload::stop::Stop;
 
 use super::schema::ID_BYTES;
 
-/// Loads all rows, and makes the index. The time in the store is all that passed but for waiting for rows.
+/// Loads all rows, makes the index, and lets the store rest. The time in the store is all that passed but for waiting for rows.
 ///
 /// # Errors
 /// The store's own; where it did not take all.
@@ -48,5 +48,6 @@ pub fn load(
     let value_bytes = taken.bytes - key_bytes;
     let written = Written { records: taken.rows, key_bytes, value_bytes };
     let store_ns = store.as_nanos() as u64;
-    Ok((Load { records: taken.rows, value_bytes, store_ns, counters: Some(counters) }, written))
+    let rest = shared.work.after_load.wait();
+    Ok((Load { records: taken.rows, value_bytes, store_ns, counters: Some(counters), rest }, written))
 }

@@ -29,6 +29,8 @@ fn trial(
         .fold(Cell::of(store.name), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     let parameters = parameters
         .iter()
+        // Other tests of this process are at work all the time.
+        .chain(&[("after_load", "at-once")])
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec {

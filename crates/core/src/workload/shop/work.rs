@@ -13,7 +13,7 @@ use crate::place::probe::Probe;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{DURATION, OPERATIONS};
+use crate::workload::parameter::common::{AfterLoad, DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -81,6 +81,8 @@ pub struct Work {
     pub until: Option<Duration>,
     /// The length of an epoch.
     pub epoch: Duration,
+    /// The moment when the data are read, and then transactions begin.
+    pub after_load: AfterLoad,
     /// Client threads.
     pub threads: u64,
     /// The rate at which transactions follow one another.
@@ -117,6 +119,7 @@ impl Work {
             },
             until,
             epoch: parameters.get::<Period>(&EPOCH).map_or(MOST_EPOCH, |epoch| epoch.0),
+            after_load: AfterLoad::of(parameters),
             threads: u64::from(cell.threads()).max(1),
             rate: cell.rate(),
         })

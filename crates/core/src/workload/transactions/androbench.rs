@@ -29,7 +29,7 @@ use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find};
-use crate::workload::parameter::common::{EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad, EQUAL_CACHE, OPERATIONS};
 
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
@@ -50,7 +50,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &work::BODY, &EQUAL_CACHE],
+    parameters: &[&OPERATIONS, &work::BODY, &EQUAL_CACHE, &AFTER_LOAD],
     operations: &["insert", "update", "delete"],
     reason: work::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
@@ -80,7 +80,8 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // Of `default`, it is the settings that decide which tier is given.
     let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
-    let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, &mut acknowledged)?;
+    let after = AfterLoad::of(&spec.parameters);
+    let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
     trial.worked()?;
     let [lane] = lanes.map(own);
     let operations = results::<Table<'_>, _>(&lane, phases)?;
@@ -112,11 +113,13 @@ fn drive(
     store: &dyn Store,
     lanes: &[Mutex<Lane<'_, Messages>>; 1],
     clock: &Clock,
+    after: AfterLoad,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<(Load, Vec<Phase>), Stop> {
     let mut loaded = Load::default();
     let prepare = |table: &mut Table<'_>| {
         loaded = load(table.session.as_mut(), &mut held(&lanes[0]).transactions, acknowledged)?;
+        loaded.rest = (loaded.records > 0).then(|| after.wait()).flatten();
         table.prepare()
     };
     let mut noted = Vec::with_capacity(KINDS);

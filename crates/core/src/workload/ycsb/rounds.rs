@@ -154,7 +154,7 @@ fn load(
         let name = shared.definition().naming.name(record);
         batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
     };
-    loader::load(Some(count), batch, session, acknowledged, numbered(count, add))
+    loader::load(Some(count), batch, session, acknowledged, shared.work.after_load, numbered(count, add))
 }
 
 /// The longest key, for a batch's memory.

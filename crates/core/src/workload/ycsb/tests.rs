@@ -21,7 +21,9 @@ fn trial(
     let plain = [(Axis::STORE, store.name), (Axis::WORKLOAD, workload), (Axis::RECORDS, "60")];
     let all = plain.iter().chain(axes);
     let cell = all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
-    let parameters = Parameters::default().with(&OPERATIONS, "150").unwrap();
+    // Other tests of this process are at work all the time.
+    let parameters = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
+    let parameters = parameters.with(&OPERATIONS, "150").unwrap();
     let spec = Spec {
         parent: 0,
         beside: None,

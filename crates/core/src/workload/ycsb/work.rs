@@ -16,7 +16,9 @@ use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count};
+use crate::workload::parameter::common::{
+    AfterLoad, BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count,
+};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -126,6 +128,8 @@ pub struct Work {
     pub rate: Rate,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
+    /// The moment when requests begin.
+    pub after_load: AfterLoad,
     /// When values are compressed.
     pub compression: Compression,
 }
@@ -175,6 +179,7 @@ impl Work {
             threads: cell.threads().into(),
             rate: cell.rate(),
             batch: parameters.get(&BATCH).unwrap_or(1),
+            after_load: AfterLoad::of(parameters),
             compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
         })
     }

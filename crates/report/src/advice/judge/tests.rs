@@ -44,7 +44,7 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     let ratio = given_up[0].times_worse.unwrap();
     assert!((ratio.ratio.value - 1.2).abs() < 0.01 && ratio.blocks == 1, "{ratio:?}");
     let text = advice.text(None, Style { width: 160, colour: false });
-    assert!(text.contains("Given up after a first look\n  sqlite: 1.20x slower, measured once.\n"), "{text}");
+    assert!(text.contains("Given up after a look\n  sqlite: 1.20x slower, measured once.\n"), "{text}");
     // All figures of the table are from the blocks that both ran in.
     for store in ranking {
         assert_eq!((store.speed.trials, store.operations[0].1.trials), (5, 5), "{}", store.store);
@@ -52,6 +52,22 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     let shown = ranking[1].speed.mean.value / ranking[0].speed.mean.value;
     assert!((shown / ranking[1].times_worse.unwrap().ratio.value - 1.0).abs() < 1e-9, "the line adds up");
     assert!(!sentences::sure(&advice).contains("sqlite"));
+}
+
+#[test]
+fn a_store_that_a_planned_look_gave_up_takes_no_blocks_from_the_others() {
+    let pair =
+        |noise: f64| vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(103_000.0)];
+    let three = |noise: f64| [pair(noise), vec![Sample::new("sqlite").ns(300_000.0)]].concat();
+    let mut run = blocks("box", &[three(1.0), three(1.01), three(0.99), pair(1.02), pair(0.98)]);
+    run.header.looks = vec![3, 5, 8];
+    let advice = advice(&question(), &[run]).unwrap();
+    let Verdict { ranking, given_up, .. } = &advice.verdict;
+    let told: Vec<(&str, usize)> =
+        ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect();
+    assert_eq!(told, [("lmdb", 5), ("redb", 5)]);
+    let ratio = given_up[0].times_worse.unwrap();
+    assert_eq!((given_up[0].store.as_str(), ratio.blocks), ("sqlite", 3));
 }
 
 #[test]

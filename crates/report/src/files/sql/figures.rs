@@ -112,6 +112,7 @@ fn one(
             Rule::Interval => "interval",
             Rule::Scatter => "scatter",
             Rule::Open => "open",
+            Rule::Crowded => "crowded",
             Rule::Threshold => "threshold",
             Rule::Clock => "clock",
             Rule::Seldom => "seldom",

@@ -101,6 +101,7 @@ fn trial(
         ("started", text(&result.started)),
         ("wall_s", real(result.wall_s)),
         ("load_1min", optional(result.load_1min, real)),
+        ("others_processors", optional(result.others_processors, real)),
         ("file_creation_ns", optional(result.file_creation_ns, integer)),
     ];
     fields.extend(outcome(&result.outcome));
@@ -164,6 +165,8 @@ fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
         ("load_records", integer(load.records)),
         ("load_value_bytes", integer(load.value_bytes)),
         ("load_store_ns", integer(load.store_ns)),
+        ("load_rest_ns", optional(load.rest.map(|rest| rest.took_ns), integer)),
+        ("load_at_rest", optional(load.rest.map(|rest| rest.at_rest), truth)),
         ("settle_ns", integer(measured.settle_ns)),
         ("memory_base_bytes", integer(memory.base_bytes)),
         ("memory_peak_above_base_bytes", integer(memory.peak_above_base_bytes)),

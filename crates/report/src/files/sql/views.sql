@@ -27,6 +27,7 @@ GROUP BY figures.hardware, figures.cell, figures.guarantee_given, figures.method
 CREATE VIEW spaces AS
 SELECT figures.hardware, cells.*, figures.guarantee_given, figures.method, figures.trials,
     max(CASE figure WHEN 'disk_allocated' THEN mean END) AS disk_allocated_bytes,
+    max(CASE figure WHEN 'space_amplification_allocated' THEN mean END) AS space_amplification_allocated,
     max(CASE figure WHEN 'space_efficiency' THEN mean END) AS space_efficiency_share,
     max(CASE figure WHEN 'write_amplification_settled' THEN mean END) AS write_amplification_settled,
     max(CASE figure WHEN 'memory_peak_above_base' THEN mean END) AS memory_peak_above_base_bytes,

@@ -112,7 +112,7 @@ fn figures(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
     let range = range(figure, won.iter().map(|(_, winner)| *winner))?;
     Some(match (figure.unit, figure.name.as_str()) {
         (Unit::Nanoseconds, _) => format!("{range} on average"),
-        (_, "space") => format!("values are {range} of the bytes on disk"),
+        (_, "space") => format!("{range} bytes on disk per byte of values"),
         (_, "memory") => format!("{range} at the peak"),
         _ => range,
     })

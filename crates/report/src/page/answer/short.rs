@@ -22,7 +22,7 @@ pub fn tie(matrix: &Matrix) -> Option<Html> {
         return None;
     }
     let all = grouped(spots.len() as u64);
-    let open = |contender: &Contender| matches!(contender.rule, None | Some(Rule::Open));
+    let open = |contender: &Contender| matches!(contender.rule, None | Some(Rule::Open | Rule::Crowded));
     if spots.iter().all(|spot| spot.contest.contenders.iter().all(open)) {
         return Some(Html::of(
             "No store is named: with so few trials, nothing tells how far they lie apart.",
@@ -169,7 +169,7 @@ fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str
         let parts = verdict.parts.iter().map(|part| entry(figure, part, address));
         vec![wide(sizes.len(), Html::joined(parts, BREAK))]
     };
-    let unit = (figure.name == "space").then(|| (" ", small("values, of the bytes on disk")));
+    let unit = (figure.name == "space").then(|| (" ", small("bytes on disk per byte of values")));
     table_row((name(figure), unit), places)
 }
 

@@ -194,10 +194,10 @@ function drawSpace() {
   const place = onePlace();
   const lines = [];
   for (const cell of place?.cells.filter(isOn) || []) {
-    const efficiency = figureOf(cell, "space_efficiency");
+    const space = figureOf(cell, "space_amplification_allocated");
     const latency = figureOf(cell, "latency_mean", state.op);
-    if (!efficiency?.mean || !latency) continue;
-    lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
+    if (!space?.mean || !latency) continue;
+    lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: space.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
   }
   if (!lines.length) return say("space", `No selected ${model.ranked[0]} has both figures here.`);
   chartIn(emptied("space"), {
@@ -352,7 +352,7 @@ function drawTrialFigures(id, title, columns, otherwise) {
   noteZeros(content, zeros.map(([name, of]) => `${name} of ${of.join(", ")}`));
 }
 
-const drawMemory = () => drawTrialFigures("memory", "peak memory above the base", ["memory_peak_above_base"], "Not measured here.");
+const drawMemory = () => drawTrialFigures("memory", columnOf(model.memory).title, [model.memory], "Not measured here.");
 
 const drawWrites = () =>
   drawTrialFigures("writes", "bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],

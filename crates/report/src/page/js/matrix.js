@@ -8,7 +8,7 @@ function drawMatrix() {
     sizes.forEach((size, number) => {
       const marked = state.mark === contestKey(row, size);
       const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
-      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, placeText(size))));
+      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, shortText(axesThat("row"), size))));
       for (const column of columns) line.append(make("td", {}, matrixPlace(row, { ...column, ...size })));
       body.append(line);
     });
@@ -20,14 +20,14 @@ function drawMatrix() {
 function rowTitle(row, first) {
   const column = columnOf(row.column);
   const better = column?.better === "higher" ? "more is better" : "less is better";
-  const unit = first && row.name === "space" ? make("small", {}, "values, of the bytes on disk ") : "";
+  const unit = first && row.name === "space" ? make("small", {}, "bytes on disk per byte of values ") : "";
   return make("span", { class: first ? "op" : "op again", title: `${column?.title}: ${better}` }, row.name, " ", unit);
 }
 
 function matrixHead(columns) {
   const [halves, heads] = [axesThat("half"), axesThat("column")];
   const kinds = make("tr", {}, make("td"));
-  const counts = make("tr", {}, make("th", { scope: "col" }, heads.map((axis) => axis.name).join(", ")));
+  const counts = make("tr", {}, make("th", { scope: "col" }, [axesThat("row"), heads].map(namesOf).filter(Boolean).join(" by ")));
   const halfOf = (column) => placeText(Object.fromEntries(halves.map((axis) => [axis.id, column[axis.id]])));
   let kind = null;
   for (const column of columns) {
@@ -39,7 +39,10 @@ function matrixHead(columns) {
   return halves.length ? make("thead", {}, kinds, counts) : make("thead", {}, counts);
 }
 
-/** A place's values on some axes, which are named beside them. */
+/** The names of axes, which the head has so that no row or column repeats them. */
+const namesOf = (axes) => axes.map((axis) => axis.name).join(", ");
+
+/** A place's values on some axes, which the head names. */
 const shortText = (axes, place) => axes.map((axis) => valueOf(axis, place[axis.id]).short).filter(Boolean).join(", ");
 
 /** What an address calls a cell of the matrix, or a row of it. */
@@ -160,6 +163,7 @@ function timesText(standing) {
 function verdict({ standing, rule }) {
   if (rule === 3) return "open: better where both ran, but measured too seldom to be ranked";
   if (rule === 5) return "a candidate: nothing in this run tells how far trials lie apart";
+  if (rule === 6) return "a candidate: other programs left too few processors";
   const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how far trials lie apart in this run"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }

@@ -5,7 +5,7 @@ function drawRounds() {
   if (!$("#rounds")) return;
   const place = onePlace();
   const cells = place?.cells.filter(isOn) || [];
-  const parts = [["operations per second", "per_s", model.rounds.speed], ["length of the files after the round", "bytes", model.rounds.files]];
+  const parts = [["operations per second", "per_s", model.rounds.speed], ["space of the files on disk after the round", "bytes", model.rounds.files]];
   const charts = parts.map(([title, unit, rounds]) => [title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)]);
   if (!charts.some(([, , lines]) => lines.length)) return say("rounds", `No selected ${model.ranked[0]} has several rounds here.`);
   const content = emptied("rounds");

@@ -8,7 +8,7 @@ use storebench_core::cell::Cache;
 use storebench_core::error::Result;
 use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
-use storebench_core::runner::job::{Enough, Job};
+use storebench_core::runner::job::{Enough, GoesOn, Job};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, grouped};
 use storebench_core::workload::crud::work::{self, Work};
@@ -20,6 +20,7 @@ use storebench_report::advice::settle::{PRECISION, budget};
 use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
+use storebench_report::stats::Rule;
 
 use super::super::args::AdviseArgs;
 use super::super::output::tell;
@@ -55,6 +56,9 @@ const ELSEWHERE: usize = 3;
 const SIZE_STEP: u64 = 8;
 /// Other record counts are so many times smaller and larger.
 const COUNT_STEP: u64 = 10;
+
+/// Names the stores that take no part in the next block, by the trials so far.
+type Told<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
 
 /// Measures what a question asks, in stages: a look at every store; the best again, until it is clear which is best; then what
 /// might change the answer, as far as time allows.
@@ -131,7 +135,7 @@ impl<'a> Measuring<'a> {
             blocks(trials) >= LOOK_BLOCKS
                 || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
         };
-        let ended = self.carry_out("look", &plan, &[], 0, Some(&enough))?;
+        let ended = self.carry_out("look", &plan, (&[], 0), Some(&enough), None)?;
         let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
         let interrupted = self.keep(start, ended);
         if once && !interrupted {
@@ -183,7 +187,18 @@ impl<'a> Measuring<'a> {
                 || next_s > self.stages.left_s(share)
                 || looks::is_over(planned, blocks + before, || self.is_clear_with(&plan, trials, planned))
         };
-        let ended = self.carry_out("best", &plan, planned, LOOK_BLOCKS, Some(&enough))?;
+        // What time remains goes to those that are still in the race.
+        let told = |trials: &[TrialResult]| {
+            let done = blocks(trials);
+            let ran = |store: &String| trials.iter().filter(|trial| trial.cell.store() == store).count();
+            let mut told: Vec<String> =
+                finalists.iter().filter(|store| ran(store) < done as usize).cloned().collect();
+            if planned.contains(&(done + before)) {
+                told.extend(self.told_worse(&plan, trials, planned));
+            }
+            told
+        };
+        let ended = self.carry_out("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told))?;
         if ended.is_none() {
             self.plan = before_plan;
         }
@@ -252,14 +267,14 @@ impl<'a> Measuring<'a> {
     }
 
     /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it; `before` is how many
-    /// blocks' seeds are taken.
+    /// blocks' seeds are taken. `told` names the stores that take no part in the next block.
     fn carry_out(
         &self,
         name: &str,
         plan: &Plan,
-        looks: &[u32],
-        before: u32,
+        (looks, before): (&[u32], u32),
         enough: Option<Enough<'_>>,
+        told: Option<Told<'_>>,
     ) -> Result<Option<(Run, bool)>> {
         let mut launch = self.stages.launch(plan)?;
         if launch.cells.is_empty() && !self.stages.runs.is_empty() {
@@ -268,8 +283,13 @@ impl<'a> Measuring<'a> {
         }
         launch.header.looks = looks.to_vec();
         launch.header.blocks_before = before;
-        let job =
-            Job { enough, until: self.stages.moment(self.budget), ..launch.job(&self.stages.interrupted) };
+        let goes_on = |trials: &[TrialResult]| {
+            let told = told.map_or_else(Vec::new, |told| told(trials));
+            launch.cells.iter().map(|cell| !told.iter().any(|store| store == cell.store())).collect()
+        };
+        let goes_on: Option<GoesOn<'_>> = told.is_some().then_some(&goes_on);
+        let until = self.stages.moment(self.budget);
+        let job = Job { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
         self.stages.carry_out(name, &launch, &job).map(Some)
     }
 
@@ -297,6 +317,19 @@ impl<'a> Measuring<'a> {
 
     /// Whether it is clear which store is best, with these trials of a plan besides those that are kept.
     fn is_clear_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
+        self.advice_with(plan, trials, looks).is_some_and(|advice| advice.is_clear(PRECISION))
+    }
+
+    /// The stores that are told to be worse than the best, with these trials besides those that are kept.
+    fn told_worse(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Vec<String> {
+        let advice = self.advice_with(plan, trials, looks);
+        let ranking = advice.into_iter().flat_map(|advice| advice.verdict.ranking);
+        let told = ranking.filter(|store| !store.wins && store.rule == Some(Rule::Interval));
+        told.map(|store| store.store).collect()
+    }
+
+    /// The answer with these trials of a plan besides those that are kept.
+    fn advice_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Option<Advice> {
         let mut runs = self.stages.runs.clone();
         let again = |run: &Run| {
             let plan = plan.to_toml().unwrap_or_default();
@@ -306,8 +339,7 @@ impl<'a> Measuring<'a> {
         runs.extend(self.stages.runs.first().map(again));
         let harness = report::harness(self.stages.stores);
         let merged = Merged::new(&runs, &harness);
-        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores);
-        advice.is_ok_and(|advice| advice.is_clear(PRECISION))
+        Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 
     /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
@@ -322,7 +354,7 @@ impl<'a> Measuring<'a> {
                     || f64::from(blocks(trials)) >= FEWEST_BLOCKS
                     || next_s > self.stages.left_s(COLD_SHARE)
             };
-            let ended = self.carry_out(name, &plan, &[], 0, Some(&enough))?;
+            let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None)?;
             if self.keep(start, ended) {
                 return Ok(true);
             }

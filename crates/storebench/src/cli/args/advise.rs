@@ -30,7 +30,7 @@ process; there is one thread; values are incompressible; the goal is speed.";
 pub struct AdviseArgs {
     #[command(flatten)]
     pub work: QuestionArgs,
-    /// Rule out stores that take more memory than this, including the page cache where it is known
+    /// Rule out stores with a larger peak of memory, page cache included where known; they may run in less
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
     /// The goal that matters most

@@ -25,7 +25,7 @@ pub struct TuneArgs {
     pub store: String,
     #[command(flatten)]
     pub work: QuestionArgs,
-    /// Rule out settings with which the store takes more memory than this, including the page cache where it is known
+    /// Rule out settings with a larger peak of memory, page cache included where known; they may run in less
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
     /// About how long to measure

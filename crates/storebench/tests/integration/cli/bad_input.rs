@@ -113,7 +113,6 @@ fn an_unknown_option_or_command_says_where_help_is() {
         ("run --resume x --trials 3", &["'--resume <RUN>'", "cannot be used with", "--trials"]),
         ("run --resume x --store lmdb", &["'--resume <RUN>'", "cannot be used with", "--store"]),
         ("run --resume x --precision 5%", &["cannot be used with", "--precision"]),
-        ("run crud --budget 5m", &["--precision"]),
         ("run --resume x --dry-run", &["--dry-run", "cannot be used with", "'--resume <RUN>'"]),
         ("report", &["<RUN>...", "see storebench report --help"]),
         ("report x --csv --json", &["'--csv'", "cannot be used with", "'--json'"]),

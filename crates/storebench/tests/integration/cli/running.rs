@@ -57,7 +57,13 @@ fn a_precision_is_looked_for_after_planned_numbers_of_blocks() {
     let run = scratch.results();
     assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
     assert_complete(&run, 1, 3);
-    // Without a precision nothing is looked at.
+    // A budget alone goes to what is undecided: here that is nothing.
+    let scratch = Scratch::new();
+    scratch.storebench(&format!("run crud {TINY} --store flat-folder --budget 5m")).ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
+    assert_complete(&run, 1, 3);
+    // Without either nothing is looked at.
     let scratch = Scratch::new();
     scratch.storebench(&format!("run crud {TINY} --store flat-folder")).ends(Exit::Success);
     assert_eq!(scratch.results().header.looks, [0_u32; 0]);

@@ -32,15 +32,13 @@ fn on_paper_charts_stay_within_their_boxes() {
 #[test]
 fn a_chart_without_points_is_words() {
     let Some(mut browser) = open("") else { return };
-    browser.value("model.trial.memory_peak_above_base.mean.fill(0); drawAll()");
+    browser.value("model.trial[model.memory].mean.fill(0); drawAll()");
     assert_eq!(browser.count("#memory .chart"), 0);
     assert!(browser.text("#memory .content").starts_with("Zero, and so not drawn on a log axis: "));
     browser.value("change({ off: new Set(model.stores.map((store) => store.name)) })");
     assert_eq!(browser.count("#drawn .chart"), 0);
     assert_eq!(browser.text("#memory .content"), "No store is selected.");
-    browser.value(
-        "change({ off: new Set() }); model.trial.memory_peak_above_base.mean.fill(null); drawMemory()",
-    );
+    browser.value("change({ off: new Set() }); model.trial[model.memory].mean.fill(null); drawMemory()");
     assert_eq!(browser.text("#memory .content"), "Not measured here.");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

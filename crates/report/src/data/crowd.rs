@@ -1,0 +1,142 @@
+//! The load of other programs: where it left too few processors to what was measured, figures of time say as much of those
+//! programs as of the stores, and no store is named the best.
+
+use indexmap::IndexMap;
+use storebench_core::result::RunHeader;
+use storebench_core::units::three_digits;
+
+use super::matrix::by_position;
+use super::merge::{Entry, Merged};
+
+/// Processors that others may take beside a trial that needs all there are: a system is never wholly idle.
+const ROOM: f64 = 0.25;
+
+/// Others that left too few processors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crowd {
+    /// The processors that they kept busy, on average.
+    pub others: f64,
+    /// The processors of the machine.
+    pub cores: u32,
+    /// The threads that used a store at once.
+    pub threads: u32,
+}
+
+impl Crowd {
+    /// The load, in words that begin a sentence.
+    pub fn words(&self) -> String {
+        let Crowd { others, cores, threads } = self;
+        let thread = if *threads == 1 { "thread" } else { "threads" };
+        format!(
+            "Other programs kept {} of {cores} processors busy beside {threads} {thread}",
+            three_digits(*others)
+        )
+    }
+}
+
+/// The others beside these trials, of runs with these headers, if they left too few processors; each trial counts by the time that
+/// it took. `None` also where it is not known.
+pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e>>) -> Option<Crowd> {
+    let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
+    for Entry { run, trial } in entries {
+        let Some(others) = trial.others_processors.filter(|_| trial.ok().is_some()) else { continue };
+        work_s += others * trial.wall_s;
+        took_s += trial.wall_s;
+        threads = threads.max(trial.cell.threads());
+        cores = cores.min(headers.get(*run).map_or(u32::MAX, |header| header.environment.cores));
+    }
+    let crowd = Crowd { others: work_s / took_s, cores, threads };
+    let left_over = f64::from(cores.saturating_sub(threads));
+    (took_s > 0.0 && crowd.others > left_over + ROOM).then_some(crowd)
+}
+
+/// A line for each hardware: at how many places no store is named for this, and the largest load.
+pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
+    let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
+    let mut found: IndexMap<&str, (usize, Crowd)> = IndexMap::new();
+    for group in &merged.groups {
+        for here in by_position(&merged.layout, group).values() {
+            let Some(crowd) = of(&headers, here.values().flatten()) else { continue };
+            let (places, most) = found.entry(&group.key.hardware).or_insert((0, crowd));
+            *places += 1;
+            if crowd.others > most.others {
+                *most = crowd;
+            }
+        }
+    }
+    let line = |(hardware, (places, crowd)): (&str, (usize, Crowd))| {
+        let at = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
+        format!(
+            "No fastest store is named at {at} on {hardware}: {}. Measure again with nothing else running.",
+            crowd.words().replacen("Other", "other", 1)
+        )
+    };
+    found.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Run;
+
+    use super::*;
+    use crate::data::matrix::matrices;
+    use crate::data::samples::{Sample, blocks};
+    use crate::stats::Rule;
+
+    /// Five blocks of two stores, one twice as fast, beside others that keep so many of two processors busy.
+    fn beside(others: Option<f64>) -> Run {
+        let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(2000.0)];
+        let mut run = blocks("box", &vec![block; 5]);
+        run.header.environment.cores = 2;
+        run.trials.iter_mut().for_each(|trial| trial.others_processors = others);
+        run
+    }
+
+    /// Whether the slower is called worse at an operation, by which rule, and the same by space.
+    fn told(run: &Run) -> [(bool, Option<Rule>); 2] {
+        let merged = Merged::new(std::slice::from_ref(run), &[]);
+        let matrices = matrices(&merged);
+        let of = |name: &str| {
+            let row = matrices[0].rows.iter().find(|row| row.figure.name == name).unwrap();
+            let second = &row.contests[0].contenders[1];
+            (!second.wins, second.rule)
+        };
+        ["get", "space"].map(of)
+    }
+
+    #[test]
+    fn nobody_is_the_fastest_where_others_left_too_few_processors() {
+        let interval = Some(Rule::Interval);
+        for others in [None, Some(0.1), Some(1.2)] {
+            assert_eq!(told(&beside(others)), [(true, interval), (true, interval)], "{others:?}");
+        }
+        // Of two processors one and a half are others': a thread has but a half. How much space stores take does not depend on it.
+        assert_eq!(told(&beside(Some(1.5))), [(false, Some(Rule::Crowded)), (true, interval)]);
+    }
+
+    #[test]
+    fn the_load_is_told_once() {
+        let said = |others| lines(&Merged::new(&[beside(others)], &[]));
+        assert_eq!(said(Some(1.2)), Vec::<String>::new());
+        assert_eq!(
+            said(Some(1.5)),
+            [
+                "No fastest store is named at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
+              Measure again with nothing else running."
+            ]
+        );
+    }
+
+    #[test]
+    fn long_trials_count_for_more() {
+        let mut run = beside(Some(0.0));
+        let merged = |run: &Run| {
+            let merged = Merged::new(std::slice::from_ref(run), &[]);
+            of(&[&run.header], merged.groups[0].trials.iter()).map(|crowd| crowd.others)
+        };
+        (run.trials[0].others_processors, run.trials[0].wall_s) = (Some(2.0), 1000.0);
+        assert!(merged(&run).is_some_and(|others| others > 1.9));
+        run.trials[0].wall_s = 0.001;
+        assert_eq!(merged(&run), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! What a run measures beyond its plan's trials: the pairs that are still undecided, first those that the next blocks are
+//! likeliest to decide for the time that they take.
+//!
+//! A pair is looked at after planned numbers of blocks alone ([`looks`]), each time by intervals that allow for all of these looks: a
+//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks a store that
+//! is measured goes on.
+
+use std::collections::BTreeMap;
+
+use storebench_core::cell::Cell;
+use storebench_core::result::Run;
+
+use super::looks;
+use super::matrix::{Contender, Contest, Here, Sorted, figures};
+use super::merge::{Entry, Merged};
+use crate::stats::{MIN_BLOCKS, Rule, t_quantile};
+
+/// Two stores are alike that differ by less, where no precision is asked for.
+const ALIKE: f64 = 0.03;
+
+/// The cells of the next block, at their places among `cells`, in the order in which they are to run; empty where nothing is
+/// left to decide, or no further look is planned. `precision`: each ratio that decides a winner is to be known to within this
+/// share; without it, a pair is decided where one store is told from the other, or both are alike.
+pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>) -> Vec<usize> {
+    let runs = std::slice::from_ref(run);
+    let merged = Merged::new(runs, harness);
+    let at: BTreeMap<String, usize> =
+        cells.iter().enumerate().map(|(index, cell)| (cell.id(), index)).collect();
+    let mut places: Vec<Place> = Vec::new();
+    for group in &merged.groups {
+        let sorted = Sorted::new(&merged, group);
+        let figures = figures(&merged, group);
+        for (position, here) in &sorted.entries {
+            let contests = figures.iter().map(|(name, column)| sorted.contest(position, name, column));
+            places.extend(Place::of(&run.header.looks, here, contests, precision));
+        }
+    }
+    places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
+}
+
+/// A position that goes on.
+struct Place {
+    /// The cells that do, by their ids.
+    cells: Vec<String>,
+    /// By how much the next look can decide, for a second of measuring.
+    worth: f64,
+}
+
+impl Place {
+    /// What goes on at a position; `None` where nothing does.
+    fn of(
+        looks: &[u32],
+        here: &Here<'_>,
+        contests: impl Iterator<Item = Contest>,
+        precision: Option<f64>,
+    ) -> Option<Place> {
+        let blocks = here.values().map(|entries| entries.len()).max()? as u32;
+        let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
+        let next = *next.filter(|_| blocks < last)?;
+        // A store that an earlier look gave up has fewer trials.
+        let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
+        let mut chances: BTreeMap<String, f64> = BTreeMap::new();
+        for contest in contests {
+            for (store, chance) in open(&contest, precision, (next, last)) {
+                let most = chances.entry(store.to_owned()).or_insert(chance);
+                *most = most.max(chance);
+            }
+        }
+        let goes_on = |store: &str| !looks.contains(&blocks) || chances.contains_key(store);
+        let on = here.iter().filter(|(store, entries)| measured(entries) && goes_on(store));
+        let (mut cells, mut took_s) = (Vec::new(), 0.0);
+        for (_, entries) in on {
+            let Some(entry) = entries.first() else { continue };
+            cells.push(entry.trial.cell.id());
+            took_s += entries.iter().map(|entry| entry.trial.took_s()).sum::<f64>() / entries.len() as f64;
+        }
+        // No store is always the first of its block.
+        let turn = blocks as usize % cells.len().max(1);
+        cells.rotate_left(turn);
+        let worth = chances.values().sum::<f64>() / took_s.max(f64::MIN_POSITIVE);
+        (!cells.is_empty()).then_some(Place { cells, worth })
+    }
+}
+
+/// The stores of the pairs that are undecided at a position, each with the chance that the next look decides its pair, 1 at most.
+/// Those that even the last look is not likely to decide are not among them.
+fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> Vec<(&str, f64)> {
+    let Some((best, others)) = contest.contenders.split_first() else { return Vec::new() };
+    let mut all = Vec::new();
+    for (rank, other) in others.iter().enumerate() {
+        let is_open = match precision {
+            // What decides a winner is the ratio of the second to the best.
+            Some(share) => rank == 0 && !is_known(other, share),
+            None => other.wins && !is_decided(other),
+        };
+        // No trial can mend a figure of zero, which has no ratio.
+        let Some(ratio) = other.times_worse.filter(|_| is_open && other.rule != Some(Rule::Crowded)) else {
+            continue;
+        };
+        let chance = |look: u32| {
+            let (Some(interval), true) = (ratio.ratio.interval, ratio.blocks >= MIN_BLOCKS) else {
+                return 1.0;
+            };
+            let half = (interval.high / ratio.ratio.value).ln();
+            let half = half * width(look as usize) / width(ratio.blocks);
+            match precision {
+                Some(share) => share.ln_1p() / half,
+                None => (ratio.ratio.value.ln() / half).max((2.0 * ALIKE).ln_1p() / (2.0 * half)),
+            }
+        };
+        if precision.is_some() || chance(last) >= 1.0 {
+            let chance = chance(next).clamp(0.0, 1.0);
+            all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
+        }
+    }
+    all
+}
+
+/// How wide an interval over so many blocks is, of figures that vary alike.
+fn width(blocks: usize) -> f64 {
+    let blocks = blocks.max(2);
+    t_quantile(blocks - 1, looks::confidence(looks::from(1).len())) / (blocks as f64).sqrt()
+}
+
+/// Whether a store is told from the best, or known to be like it.
+fn is_decided(other: &Contender) -> bool {
+    looks::is_clear(other.rule, other.times_worse, ALIKE) || other.rule == Some(Rule::Clock)
+}
+
+/// Whether the ratio of the second to the best is known to within `share` of itself to either side. A ratio without an interval is
+/// not known at all; a difference that the clock can't tell is known well enough.
+fn is_known(second: &Contender, share: f64) -> bool {
+    let Some(ratio) = second.times_worse else { return true };
+    if second.rule == Some(Rule::Clock) && ratio.blocks >= MIN_BLOCKS {
+        return true;
+    }
+    // A range is no interval.
+    let interval = ratio.ratio.interval.filter(|_| second.rule == Some(Rule::Interval));
+    interval.is_some_and(|interval| {
+        let value = ratio.ratio.value;
+        interval.high - value <= share * value && value - interval.low <= share * value
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::units::CountRange;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    /// The stores of the next block after blocks of these stores, each with its nanoseconds by block.
+    fn after(
+        count: usize,
+        stores: &[(&str, &dyn Fn(usize) -> f64)],
+        precision: Option<f64>,
+    ) -> Vec<&'static str> {
+        const KNOWN: [&str; 3] = ["lmdb", "redb", "sqlite"];
+        let block =
+            |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
+        let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
+        run.header.looks = looks::from(1);
+        let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
+        let mut next: Vec<&str> = next(&run, &cells, &[], precision)
+            .into_iter()
+            .filter_map(|index| KNOWN.into_iter().find(|store| *store == cells[index].store()))
+            .collect();
+        next.sort_unstable();
+        next
+    }
+
+    /// Varies by so much from block to block, differently for each store.
+    fn noisy(ns: f64, share: f64, step: usize) -> impl Fn(usize) -> f64 {
+        move |block| ns * (1.0 + share * ((block * step) % 5) as f64)
+    }
+
+    #[test]
+    fn what_is_told_is_measured_no_further_and_the_undecided_pair_is() {
+        let (one, other, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
+            [("lmdb", &one), ("redb", &other), ("sqlite", &third)];
+        assert_eq!(after(5, &stores, None), ["lmdb", "redb"]);
+        assert_eq!(after(4, &stores, None), ["lmdb", "redb", "sqlite"], "no look is planned");
+        assert_eq!(after(32, &stores, None), Vec::<&str>::new(), "the last look is over");
+        let told = [stores[0], stores[2]];
+        assert_eq!(after(5, &told, None), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_pair_that_no_budget_decides_is_left() {
+        let (one, other) = (noisy(1000.0, 0.9, 1), noisy(1001.0, 0.9, 3));
+        assert_eq!(after(5, &[("lmdb", &one), ("redb", &other)], None), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_precision_is_reached_at_planned_looks() {
+        let (one, other) = (noisy(1000.0, 0.002, 1), noisy(1500.0, 0.0, 1));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &one), ("redb", &other)];
+        assert_eq!(after(2, &stores, Some(0.05)), ["lmdb", "redb"], "two blocks are not enough");
+        assert_eq!(after(5, &stores, Some(0.05)), Vec::<&str>::new());
+        let (one, other) = (noisy(1000.0, 0.2, 1), noisy(1500.0, 0.0, 1));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &one), ("redb", &other)];
+        assert_eq!(after(5, &stores, Some(0.05)), ["lmdb", "redb"]);
+    }
+
+    #[test]
+    fn where_the_next_block_decides_more_for_its_time_comes_first() {
+        let at = |store: &str, ns: f64, records: u64| {
+            Sample::new(store).ns(ns).records(CountRange::starting_at(records))
+        };
+        let near = [noisy(1000.0, 0.03, 1), noisy(1030.0, 0.03, 3)];
+        let block = |number: usize| {
+            vec![
+                // Here the second is 3 % worse, and varies as much.
+                at("lmdb", near[0](number), 100),
+                at("redb", near[1](number), 100),
+                // Here it is 6 % worse, and looks at 8 blocks will tell.
+                at("lmdb", near[0](number), 5_000),
+                at("redb", near[1](number) * 1.03, 5_000),
+            ]
+        };
+        let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
+        run.header.looks = looks::from(1);
+        let cells: Vec<Cell> = run.trials.iter().take(4).map(|trial| trial.cell.clone()).collect();
+        let first = |run: &Run| next(run, &cells, &[], None).first().map(|index| index / 2);
+        assert_eq!(first(&run), Some(1));
+        // Where it takes a hundred times as long it comes last.
+        for trial in run.trials.iter_mut().filter(|trial| trial.cell == cells[2] || trial.cell == cells[3]) {
+            trial.wall_s *= 100.0;
+        }
+        assert_eq!(first(&run), Some(0));
+    }
+}
