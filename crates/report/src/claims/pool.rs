@@ -7,7 +7,7 @@ use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
 use crate::layout::Position;
-use crate::stats::{Resolution, Series};
+use crate::stats::{CONFIDENCE, Few, Scatter, Series, Terms};
 
 /// The scope of figures that may be compared: all that they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +52,27 @@ pub struct Pool<K> {
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
-    /// The resolution of the clock for its figures.
-    pub resolution: Resolution,
+    /// The terms on which its figures are told apart: the looks that its runs planned, and what their clock can tell.
+    pub terms: Terms,
+    /// Stores that this machine or program can't have here, and why: none of their combinations could be run.
+    pub cannot: Vec<(String, String)>,
     /// Stores that fell behind a rate somewhere, and how far: there they have no figure, as it would tell nothing.
     pub behind: Vec<(String, String)>,
     /// The figures.
     pub cells: Cells<K>,
 }
 
-/// The resolution of the clock for the figures of several pools: differences that it can tell in all.
-pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
-    let all = pools.iter().map(|pool| pool.resolution);
-    all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
+/// The terms on which figures of several pools are told apart: the most careful of all. Few trials are judged by how far
+/// trials of the same cells lie apart.
+pub(super) fn terms<K>(pools: &[&Pool<K>]) -> Terms {
+    let all = || pools.iter().map(|pool| pool.terms);
+    let resolution = all().map(|terms| terms.resolution);
+    let cells = pools.iter().flat_map(|pool| pool.cells.values()).flat_map(IndexMap::values);
+    Terms {
+        confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
+        resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
+        few: Few::Scatter(Scatter::of(cells)),
+    }
 }
 
 /// The averages over places of columns of figures, such as one for each store.

@@ -1,6 +1,6 @@
 //! The part of the axes that a claim speaks of.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -42,6 +42,33 @@ impl Region {
             let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
             values.is_empty() || own.is_none_or(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
         })
+    }
+
+    /// Whether any of the axes that a pool's cells share has a value that it names.
+    pub fn takes(&self, scope: &Scope) -> bool {
+        self.0.iter().any(|(axis, values)| {
+            let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
+            own.is_some_and(|own| values.iter().any(|named| takes_in(*axis, named, &own)))
+        })
+    }
+
+    /// The combinations of the values that it names on the axes within a matrix; none where it names none.
+    pub(super) fn combinations(&self) -> BTreeSet<Position> {
+        let within = self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty());
+        let mut all: Vec<Vec<(Axis, Value)>> = vec![Vec::new()];
+        for (axis, values) in within {
+            let with = |named: Vec<(Axis, Value)>| {
+                let more = values.iter().map(move |value| (*axis, value.clone()));
+                more.map(move |one| named.iter().cloned().chain([one]).collect()).collect::<Vec<_>>()
+            };
+            all = all.into_iter().flat_map(with).collect();
+        }
+        all.into_iter().filter(|named| !named.is_empty()).map(Position::of).collect()
+    }
+
+    /// Whether a measured combination lies within one of [`Region::combinations`].
+    pub(super) fn stands_for(&self, named: &Position, measured: &Position) -> bool {
+        named.values().all(|(axis, wide)| measured.value(axis).is_some_and(|own| takes_in(axis, wide, own)))
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
