@@ -159,9 +159,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let last = order.rest_behind.then_some(rest).unwrap_or_default();
         let all = || order.stores.iter().chain(last.iter().copied());
         let found = match self.are_all_there(all()) {
-            true => Found::by(self.terms, |terms| {
-                together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
-            }),
+            true => {
+                Found::by(self.terms, |terms| together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms))))
+            }
             false => Found::MISSING,
         };
         let mut who: Vec<Shown> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
@@ -195,10 +195,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
             .iter()
             .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
             .collect();
-        let pairs: Vec<(usize, usize)> = there
-            .iter()
-            .flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b)))
-            .collect();
+        let pairs: Vec<(usize, usize)> =
+            there.iter().flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b))).collect();
         let apart = |(worse, good): &(usize, usize), terms| {
             let (worse, good) = self.worse_and_good(*worse, *good);
             times(worse, good, terms)
@@ -207,7 +205,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let found = match self.are_all_there(alike.stores.iter()) {
             true => Found::by(self.terms, |terms| {
                 together(pairs.iter().map(|pair| {
-                    apart(pair, terms).map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                    apart(pair, terms)
+                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
                 }))
             }),
             false => Found::MISSING,
@@ -222,9 +221,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
     fn behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
         let found = match self.are_all_there(others().chain([store])) {
-            true => Found::by(self.terms, |terms| {
-                together(others().map(|other| self.ahead(other, store, terms)))
-            }),
+            true => {
+                Found::by(self.terms, |terms| together(others().map(|other| self.ahead(other, store, terms))))
+            }
             false => Found::MISSING,
         };
         // Of those that decided it the one that it should be furthest ahead of.

@@ -201,7 +201,7 @@ fn changes<K: Ord + Copy>(
     let first = pools.iter().find_map(|pool| pool.cells.keys().next());
     let within = first.map_or(axis.role(), |position| position.role(axis)).is_within();
     let of = |value: &str| -> Vec<&Pool<K>> {
-        let fits = |pool: &&&Pool<K>| within || pool.scope.value(axis).as_deref() == Some(value);
+        let fits = |pool: &&&Pool<K>| within || pool.scope.is_at(axis, value);
         pools.iter().filter(fits).copied().collect()
     };
     let (side_a, side_b) =

@@ -151,7 +151,9 @@ fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[Won<'_>]) -
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
     };
     let more = share(true).zip(share(false));
-    more.map(|(here, others)| if here > others { Outcome::Agrees } else { Outcome::Disagrees }).into_iter().collect()
+    more.map(|(here, others)| if here > others { Outcome::Agrees } else { Outcome::Disagrees })
+        .into_iter()
+        .collect()
 }
 
 fn unchanged(a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {

@@ -3,7 +3,8 @@
 use super::bounds::By;
 use super::verdict::Outcome;
 use crate::stats::{
-    self, Better, Estimate, Few, Interval, MIN_BLOCKS, Resolution, Rule, Series, Standing, Summary, Terms, decide_on,
+    self, Better, Estimate, Few, Interval, MIN_BLOCKS, Resolution, Rule, Series, Standing, Summary, Terms,
+    decide_on,
 };
 
 /// The outcome of a check: as far as intervals settle it, and what the trials lean to.
@@ -141,8 +142,12 @@ mod tests {
     fn a_ratio_is_the_same_whichever_figure_is_the_greater() {
         let (a, b) = (series(&[2.0, 2.02, 1.98]), series(&[1.0, 1.0, 1.0]));
         let (up, down) = (times(&a, &b, settled()).unwrap(), times(&b, &a, settled()).unwrap());
-        assert!((up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9);
-        let (By::Interval(up), By::Interval(down)) = (up.by, down.by) else { panic!("three blocks have an interval") };
+        assert!(
+            (up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9
+        );
+        let (By::Interval(up), By::Interval(down)) = (up.by, down.by) else {
+            panic!("three blocks have an interval")
+        };
         assert!(up.low < 2.0 && 2.0 < up.high && (up.low * down.high - 1.0).abs() < 1e-9);
         let alone = stats::compare(&a, &b).unwrap().ratio.interval.unwrap();
         assert!((alone.low - up.low).abs() < 1e-9 && (alone.high - up.high).abs() < 1e-9);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
@@ -31,15 +32,36 @@ impl Scope {
         }
     }
 
-    /// The same without an axis.
+    /// Whether it has a value on an axis. A place that is a file system in a named directory is at either.
+    pub fn is_at(&self, axis: Axis, wanted: &str) -> bool {
+        let own = self.value(axis);
+        own.is_some_and(|own| match axis {
+            place if place == Axis::PLACE => FileSystem::names_of(&own).iter().any(|name| name == wanted),
+            _ => own == wanted,
+        })
+    }
+
+    /// The same without an axis. Of a file system in a named directory the file system stays.
     pub fn without(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
             guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
-            facets: self.facets.iter().filter(|(facet, _)| *facet != axis).cloned().collect(),
+            facets: self
+                .facets
+                .iter()
+                .filter_map(|(facet, value)| Some((*facet, rest(*facet, value, axis)?)))
+                .collect(),
             method: self.method.clone(),
         }
     }
+}
+
+/// What is left of a facet's value where an axis is taken out.
+fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
+    if facet != without {
+        return Some(value.to_owned());
+    }
+    FileSystem::names_of(value).into_iter().nth(1).filter(|_| facet == Axis::PLACE)
 }
 
 /// A figure by place and store. A place that has no figure is there all the same.

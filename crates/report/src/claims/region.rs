@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::read::{Key, ReadList, WriteList};
 use storebench_core::axis::{Axis, Form, Value};
 
@@ -103,6 +104,8 @@ impl Region {
 /// Whether a value that a claim names takes in a cell's.
 fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     match axis.def().form {
+        // An image in a named directory is a place of either name.
+        _ if axis == Axis::PLACE => FileSystem::names_of(value.text()).iter().any(|name| name == wide.text()),
         Form::Range => wide.holds(value),
         Form::Text | Form::Number | Form::Quantity => wide == value,
     }

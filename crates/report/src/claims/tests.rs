@@ -1,6 +1,7 @@
 //! Claims as plans write them, and the verdicts on figures made up for each kind.
 
 mod coverage;
+mod reachable;
 
 use storebench_core::cell::{Axis, Data, GuaranteeChoice};
 use storebench_core::store::Guarantee;
@@ -124,7 +125,11 @@ fn an_absent_store_leaves_a_check_open_to_both_sides() {
         for (a, b) in [(1.0, 2.0), (2.0, 1.0)] {
             let finding = two(expect, a, b);
             assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Unknown), "{expect}");
-            assert_eq!(finding.evidence[0].missing, ["c at 1B..1KiB, 100 records, incompressible"], "{expect}");
+            assert_eq!(
+                finding.evidence[0].missing,
+                ["c at 1B..1KiB, 100 records, incompressible"],
+                "{expect}"
+            );
         }
     }
     // A store without figures is as absent as one that is not there.
@@ -167,7 +172,8 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
         "average = \"places\"\nexpect.winner = { stores = [\"a\"] }",
     ] {
         let of = |a, b| {
-            let finding = found(&claim(rest), &[pool("none", &[(here(), &[("a", once(a)), ("b", once(b))])])]);
+            let finding =
+                found(&claim(rest), &[pool("none", &[(here(), &[("a", once(a)), ("b", once(b))])])]);
             (finding.verdict, finding.looks, finding.tally.close)
         };
         assert_eq!(of(1.0, 2.0), (Verdict::Unknown, Verdict::Reproduced, 1), "{rest}");
@@ -194,7 +200,7 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
 
 #[test]
 fn claims_use_the_looks_that_were_planned() {
-    let near = [("a", steady(1.0)), ("b", [(0, 1.03), (1, 1.035), (2, 1.03)].into())];
+    let near = [("a", steady(1.0)), ("b", [(0, 1.01), (1, 1.016), (2, 1.01)].into())];
     let at = |looks: usize| {
         let mut pool = pool("none", &[(here(), &near)]);
         pool.terms.confidence = crate::data::looks::confidence(looks);
@@ -435,6 +441,31 @@ fn a_claim_can_be_about_one_machine() {
 }
 
 #[test]
+fn disks_cross_with_file_systems_and_may_be_left_out() {
+    let at = |place: &str, [a, b]: [f64; 2]| {
+        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+        pool.scope.facets = vec![(Axis::PLACE, place.into())];
+        pool
+    };
+    let pools = [
+        at("hdd", [2.0, 1.0]),
+        at("ssd", [1.0, 2.0]),
+        at("ntfs:4096@hdd", [1.0, 2.0]),
+        at("ntfs:4096@ssd", [1.0, 2.0]),
+    ];
+    let verdicts = |rest: &str| -> Vec<Verdict> {
+        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
+    };
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
+    assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
+    assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
+    // On each file system by itself.
+    let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
+    assert_eq!(verdicts(same), [no, yes]);
+}
+
+#[test]
 fn what_makes_no_sense_is_told() {
     for (rest, words) in [
         ("expect.winner = { stores = [] }", "names no store"),
@@ -454,6 +485,7 @@ fn what_makes_no_sense_is_told() {
         ("expect.unchanged = { axis = \"store\", between = [\"a\", \"b\"] }", "leave axis out"),
         (&format!("at.background = [\"none\"]\n{SAME}"), "leave it out of at"),
         ("at.data = [\"compressible\", \"compressible\"]\nexpect.winner = { stores = [\"a\"] }", "twice"),
+        ("except.records = [\"100..500\"]\nexpect.winner = { stores = [\"a\"] }", "lies within a table"),
         ("average = \"stores\"\nexpect.winner = { stores = [\"a\"] }", "leaves no store"),
         (
             "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", along = \"data\", value = \"compressible\" }",

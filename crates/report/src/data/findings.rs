@@ -12,11 +12,11 @@ use storebench_core::result::RunHeader;
 use super::matrix::{Sorted, competing_series, ranked, terms};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
-use crate::published::Table;
-use crate::stats::Terms;
 use crate::claims::{
     Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
 };
+use crate::published::Table;
+use crate::stats::Terms;
 
 pub use self::document::{StudyDocument, documents};
 pub(crate) use self::words::{
@@ -124,12 +124,7 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     }
 }
 
-fn pool(
-    merged: &Merged<'_>,
-    group: &Group<'_>,
-    sorted: &Sorted<'_, '_>,
-    figure: &Figure,
-) -> Pool<BlockKey> {
+fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
     let mut pool = Pool {
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),

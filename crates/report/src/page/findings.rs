@@ -114,10 +114,7 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
     let mut verdicts: Vec<Html> =
         measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
     verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, claim, &others)));
-    let checks = (
-        claim.note.as_deref().map(note),
-        all_checks(merged, checked),
-    );
+    let checks = (claim.note.as_deref().map(note), all_checks(merged, checked));
     let source = small(("(", &claim.source, ")"));
     tag("li").with((
         (tag("strong").with(&claim.says), " ", source),
@@ -132,7 +129,8 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
 fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
-        let lines = others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(claim, other)));
+        let lines =
+            others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(claim, other)));
         return Html::of(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
     let takes = format!(" {}; {}", label(merged, &only.scope), why_not(claim, only));

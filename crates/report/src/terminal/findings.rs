@@ -38,7 +38,10 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&of_claim(merged, number + 1, checked, style));
     }
     if !unheard.is_empty() {
-        out.push_str(&style.paint(paint(Verdict::Unknown), "    Unknown, as nothing was measured of them, and what it would take"));
+        out.push_str(&style.paint(
+            paint(Verdict::Unknown),
+            "    Unknown, as nothing was measured of them, and what it would take",
+        ));
         out.push('\n');
     }
     for (number, checked) in unheard {
@@ -160,7 +163,8 @@ fn of_verdict(merged: &Merged<'_>, checked: &Checked<'_>, alike: &[&Finding], st
     // Painted after it was broken into lines, which count what shows.
     let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
     let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
-    let of_first = if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
+    let of_first =
+        if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
     let measured = measured(checked.claim, first).map(|measured| format!("measured {measured}"));
     let known = [measured, takes(checked.claim, first), judged_without(first)];
     let known: Vec<String> = known.into_iter().flatten().collect();

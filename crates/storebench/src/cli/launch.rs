@@ -50,22 +50,38 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
     Ok(places)
 }
 
-/// The places of a plan: the directories, or those of them and the file systems that its axis names. Images lie in the first
-/// directory, by name, if none is called `here`.
+/// The places of a plan: the directories, or those of them and the file systems that its axis names. A file system that names no
+/// directory is in the one called `here`; where there is none, it crosses with all: it is in an image in each. A plan that ranks places
+/// has each once, in the first directory by name.
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
     if !plan.axes.names(Axis::PLACE) {
         return Ok(as_places(directories.clone()));
     }
-    let within = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
-    let within = within.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
-    let named = plan.axes.texts(Axis::PLACE).into_iter().map(|name| {
-        let place = match name.parse::<FileSystem>() {
-            Ok(file_system) => Place::Image { within: within.clone(), file_system },
-            Err(_) => Place::Directory(directories.get(&name).ok_or_else(|| no_place(&name))?.clone()),
+    let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
+    let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
+    let at = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
+    let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
+    let mut places = Places::new();
+    for name in plan.axes.texts(Axis::PLACE) {
+        let Ok(file_system) = name.parse::<FileSystem>() else {
+            places.insert(name.clone(), Place::Directory(at(&name)?));
+            continue;
         };
-        Ok((name, place))
-    });
-    named.collect()
+        match file_system.within() {
+            Some(directory) => {
+                let within = at(directory)?;
+                places.insert(name, Place::Image { within, file_system });
+            }
+            None if crosses => places.extend(directories.iter().map(|(directory, within)| {
+                let file_system = file_system.in_directory(directory);
+                (file_system.to_string(), Place::Image { within: within.clone(), file_system })
+            })),
+            None => {
+                places.insert(name, Place::Image { within: first.clone(), file_system });
+            }
+        }
+    }
+    Ok(places)
 }
 
 /// Directories as places.

@@ -170,7 +170,8 @@ fn stores_that_differ_little_are_alike() {
         // Three blocks whose interval is this one: a mean, and a standard error that Student's t makes a half-width.
         let (middle, half) = ((low * high).sqrt(), (high / low).ln() / 2.0);
         let step = half * 3f64.sqrt() / 4.302_652_73;
-        let b: Series<u32> = [(0, -1.0), (1, 0.0), (2, 1.0)].map(|(k, at)| (k, middle * (at * step).exp())).into();
+        let b: Series<u32> =
+            [(0, -1.0), (1, 0.0), (2, 1.0)].map(|(k, at)| (k, middle * (at * step).exp())).into();
         let a: Series<u32> = [(0, 1.0), (1, 1.0), (2, 1.0)].into();
         let rest = format!("expect.alike = {{ stores = [\"a\", \"b\"], within = {margin} }}");
         let finding = found(&claim(&rest), &[pool("none", &[(here(), &[("a", a), ("b", b)])])]);

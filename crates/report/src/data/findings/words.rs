@@ -33,7 +33,10 @@ pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
     }
     if finding.tally.close > 0 {
         let checks = if finding.tally.close == 1 { "check" } else { "checks" };
-        takes.push(format!("more trials (--trials) for {} {checks} that these can't tell", finding.tally.close));
+        takes.push(format!(
+            "more trials (--trials) for {} {checks} that these can't tell",
+            finding.tally.close
+        ));
     }
     Some(format!("takes {}", takes.join("; ")))
 }
@@ -41,16 +44,24 @@ pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
 fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
     let Coverage { measured, whole, short } = coverage;
     match short.as_slice() {
-        _ if claim.is_of_average() => format!("all {whole} combinations, as an average ({measured} measured)"),
+        _ if claim.is_of_average() => {
+            format!("all {whole} combinations, as an average ({measured} measured)")
+        }
         [] => format!("half of its {whole} combinations ({measured} measured)"),
-        counts => format!("half of its combinations at each of {} ({measured} of {whole} measured)", counts.join(", ")),
+        counts => format!(
+            "half of its combinations at each of {} ({measured} of {whole} measured)",
+            counts.join(", ")
+        ),
     }
 }
 
 /// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or can't be had.
 pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
     let named = claim.expect.stores();
-    let own = finding.without.iter().filter(|without| named.iter().any(|name| without.starts_with(&format!("{name}: "))));
+    let own = finding
+        .without
+        .iter()
+        .filter(|without| named.iter().any(|name| without.starts_with(&format!("{name}: "))));
     let own: Vec<&str> = own.map(String::as_str).collect();
     match (finding.behind.as_slice(), own.as_slice()) {
         ([first, rest @ ..], _) => {
@@ -73,8 +84,11 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
     if finding.without.is_empty() || finding.evidence.is_empty() {
         return None;
     }
-    let stores: Vec<&str> =
-        finding.without.iter().map(|without| without.split_once(": ").map_or(without.as_str(), |(store, _)| store)).collect();
+    let stores: Vec<&str> = finding
+        .without
+        .iter()
+        .map(|without| without.split_once(": ").map_or(without.as_str(), |(store, _)| store))
+        .collect();
     Some(format!("judged without {}", stores.join(", ")))
 }
 
