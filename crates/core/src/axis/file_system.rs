@@ -82,7 +82,7 @@ impl FileSystem {
         let within = self.within.as_ref().map(|name| format!("on {name}"));
         let parts = [Some(self.kind.name.to_owned()), Some(self.options()), within];
         let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        parts.join(" ")
+        parts.join(", ")
     }
 
     /// What a place is called: by its name, and an image in a named directory also by the file system and the directory alone.
@@ -256,7 +256,7 @@ mod tests {
             (vec!["hdd".to_owned()], vec!["ntfs:4096".to_owned()])
         );
         let spec: FileSystem = "ext4:4096@hdd,noatime".parse().unwrap();
-        assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4 noatime on hdd", 4096));
+        assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4, noatime, on hdd", 4096));
     }
 
     #[test]

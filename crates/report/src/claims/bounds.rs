@@ -28,7 +28,7 @@ pub struct Bounds {
 pub enum By {
     /// An interval that decides.
     Interval(Interval),
-    /// A distance of [`THRESHOLD`] from the ends: a leaning of few trials, and no more.
+    /// A distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials, and no more.
     Threshold,
     /// Nothing: there are too few trials to tell.
     Nothing,
@@ -120,11 +120,18 @@ impl Bounds {
         matches!(self.kind, Kind::Number | Kind::Share)
     }
 
+    /// How many times a value may be another one where nothing but a threshold tells.
+    fn margin(&self) -> f64 {
+        let wide = 1.0 + THRESHOLD;
+        let width = self.low.zip(self.high).map(|(low, high)| high / low);
+        width.filter(|width| *width >= 1.0).map_or(wide, |width| width.powf(0.25).min(wide))
+    }
+
     /// Whether a value lies within: all of its interval, or none of it; else it is not known.
     pub fn judge(&self, value: f64, by: By) -> Outcome {
         let (least, most) = match by {
             By::Interval(interval) => (interval.low, interval.high),
-            By::Threshold => (value / (1.0 + THRESHOLD), value * (1.0 + THRESHOLD)),
+            By::Threshold => (value / self.margin(), value * self.margin()),
             By::Nothing => return Outcome::Close,
         };
         let above = |end: f64| self.low.is_none_or(|low| end >= low);
@@ -190,5 +197,10 @@ mod tests {
         assert_eq!(least.judge(0.94, By::Threshold), Outcome::Disagrees);
         assert_eq!(bounds("..2").judge(1.9, By::Threshold), Outcome::Agrees);
         assert_eq!(bounds("..2").judge(1.0, By::Nothing), Outcome::Close);
+        // A range that is narrower than two twentieths can be met, too.
+        let narrow = bounds("1..1.04");
+        let found = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, By::Threshold));
+        assert_eq!(found, [Outcome::Agrees, Outcome::Close, Outcome::Disagrees]);
+        assert_eq!(bounds("0..0").judge(0.0, By::Threshold), Outcome::Agrees);
     }
 }

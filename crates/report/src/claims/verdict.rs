@@ -129,12 +129,16 @@ impl Tally {
         self.agree + self.disagree + self.close + self.missing
     }
 
-    /// The verdict where `percent` of the checks must agree.
+    /// The verdict where `percent` of the checks must agree. It is known only where the checks that lack a figure leave both open: where
+    /// the others could have borne the claim out, and could have contradicted it.
     pub fn verdict(self, percent: f64) -> Verdict {
         // So that 2 of 3 are 66.7 %, and nothing is asked for beyond all by a rounding error.
         let needed = (percent / 100.0 * self.total() as f64 - 1e-6).ceil() as usize;
         match self {
             _ if self.total() == 0 => Verdict::Unknown,
+            _ if self.missing > self.total().saturating_sub(needed) || self.missing >= needed => {
+                Verdict::Unknown
+            }
             _ if self.agree >= needed => Verdict::Reproduced,
             _ if self.total() - self.disagree < needed => Verdict::NotReproduced,
             _ => Verdict::Unknown,
@@ -213,7 +217,10 @@ mod tests {
         assert_eq!(verdict(2, 1, 0, 0, 100.0), Verdict::NotReproduced);
         assert_eq!(verdict(2, 0, 1, 0, 100.0), Verdict::Unknown);
         assert_eq!(verdict(2, 0, 0, 1, 100.0), Verdict::Unknown);
-        assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::NotReproduced);
+        // Refuted by a check, and could never have been borne out.
+        assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::Unknown);
+        assert_eq!(verdict(0, 3, 0, 1, 50.0), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 0, 0, 2, 50.0), Verdict::Unknown);
         assert_eq!(verdict(2, 1, 0, 0, 66.7), Verdict::NotReproduced);
         assert_eq!(verdict(2, 1, 0, 0, 66.6), Verdict::Reproduced);
         assert_eq!(verdict(2, 2, 0, 0, 50.0), Verdict::Reproduced);

@@ -335,3 +335,44 @@ pub fn kept(path: &Path) -> String {
 pub fn go_on(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::plan::find;
+
+    use super::*;
+
+    /// The places of a study with these on its axis, and these directories.
+    fn names(study: &str, axis: &[&str], directories: &[&str]) -> Vec<(String, PathBuf)> {
+        let mut plan = find(study).unwrap();
+        plan.axes.set(Axis::PLACE, axis.iter().map(|text| Axis::PLACE.read(text).unwrap()));
+        let directories =
+            directories.iter().map(|name| ((*name).to_owned(), Path::new("/").join(name))).collect();
+        let places = places(&plan, &directories).unwrap();
+        places.into_iter().map(|(name, place)| (name, place.directory().to_path_buf())).collect()
+    }
+
+    #[test]
+    fn file_systems_cross_with_disks_that_have_names() {
+        let of = |pairs: &[(&str, &str)]| -> Vec<(String, PathBuf)> {
+            pairs.iter().map(|(name, path)| ((*name).to_owned(), PathBuf::from(path))).collect()
+        };
+        assert_eq!(names("crud", &["ntfs:4096"], &["here"]), of(&[("ntfs:4096", "/here")]));
+        assert_eq!(names("crud", &["ntfs:4096"], &["hdd"]), of(&[("ntfs:4096@hdd", "/hdd")]));
+        assert_eq!(
+            names("crud", &["ntfs:4096", "ext4:4096@ssd", "hdd"], &["hdd", "ssd"]),
+            of(&[
+                ("ext4:4096@ssd", "/ssd"),
+                ("hdd", "/hdd"),
+                ("ntfs:4096@hdd", "/hdd"),
+                ("ntfs:4096@ssd", "/ssd")
+            ])
+        );
+        // A plan that ranks places has each once, by the name that its claims know.
+        assert_eq!(names("filesystems", &["ext4:4096"], &["hdd", "ssd"]), of(&[("ext4:4096", "/hdd")]));
+        let mut plan = find("crud").unwrap();
+        plan.axes.set(Axis::PLACE, [Axis::PLACE.read("ntfs:4096@disk").unwrap()]);
+        let wrong = places(&plan, &[("hdd".to_owned(), PathBuf::from("/hdd"))].into()).unwrap_err();
+        assert!(wrong.message.contains("there is no place \"disk\""), "{wrong}");
+    }
+}

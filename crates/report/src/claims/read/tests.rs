@@ -163,8 +163,9 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
         for place in claim.among.iter().chain(&claim.expect.stores()) {
             assert!(known.contains(place), "{says}: {place}");
         }
-        let hedged =
-            ["generally", "typically", "In general", "in most cases", "seems"].iter().any(|word| says.contains(word));
+        let hedged = ["generally", "typically", "In general", "in most cases", "seems"]
+            .iter()
+            .any(|word| says.contains(word));
         let exact = claim.figure.iter().all(|figure| !figure.column.is_of_operation());
         let expected = if exact {
             100.0

@@ -32,6 +32,19 @@ fn cells(plan: &Plan) -> Vec<Cell> {
     cells.into_iter().flat_map(variants).filter(is_small).collect()
 }
 
+fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
+    let axes = plan.workload.def().axes.iter().copied();
+    let axes = axes.chain(cells.iter().flat_map(Cell::values).map(|(axis, _)| axis));
+    Layout::of_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
+}
+
+/// What a plan ranks.
+fn contestants(plan: &Plan) -> Vec<String> {
+    let cells = cells(plan);
+    let layout = layout(plan, &cells);
+    cells.iter().map(|cell| layout.contestant(cell).into_owned()).collect()
+}
+
 /// A number within a range, or outside of it.
 fn in_range(range: &Bounds, within: bool) -> f64 {
     match (range.low, range.high, within) {
@@ -149,9 +162,7 @@ fn pools(
     right: bool,
     lacking: Lacking<'_>,
 ) -> Vec<Pool<u32>> {
-    let axes = plan.workload.def().axes.iter().copied();
-    let axes = axes.chain(cells.iter().flat_map(Cell::values).map(|(axis, _)| axis));
-    let layout = Layout::of_axes(plan.compare.clone(), axes.collect::<Vec<_>>());
+    let layout = layout(plan, cells);
     let mut all: Vec<Pool<u32>> = Vec::new();
     let holds = |name: &str, part: &str| !part.is_empty() && name.contains(part);
     for cell in cells {
@@ -241,7 +252,7 @@ fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] 
     [judged, open]
 }
 
-const ALL: Lacking<'_> = Lacking { cannot: "", unasked: "", trials: 5 };
+const ALL: Lacking<'_> = Lacking { cannot: "", unasked: "", trials: 3 };
 
 /// Every study and preset that has claims, with places and loads that some claims need.
 fn plans() -> Vec<(String, Plan)> {
@@ -271,9 +282,12 @@ fn what_gets_a_verdict_can_get_either_in_every_study_and_preset() {
 #[test]
 fn what_lacks_opens_no_claim_to_one_side_alone() {
     for (what, plan) in plans() {
-        for part in ["vfat", "ext2:2048", "rocksdb", "sqlite", "berkeleydb", "WAL", "lmdb"] {
-            both_ways(&plan, &what, Lacking { cannot: part, ..ALL });
-            both_ways(&plan, &what, Lacking { unasked: part, ..ALL });
+        let names = contestants(&plan);
+        for part in ["vfat", "ext2:2048", "rocksdb", "berkeleydb", "WAL"] {
+            if names.iter().any(|name| name.contains(part)) {
+                both_ways(&plan, &what, Lacking { cannot: part, ..ALL });
+                both_ways(&plan, &what, Lacking { unasked: part, ..ALL });
+            }
         }
     }
 }
