@@ -10,13 +10,15 @@ mod evaluate;
 mod expect;
 mod figure;
 mod more_at;
+mod on_table;
+mod pair;
 mod pool;
 mod read;
 mod region;
 mod verdict;
 mod words;
 
-pub use self::bounds::Bounds;
+pub use self::bounds::{Bounds, By};
 pub use self::claim::{Average, Claim};
 pub use self::contest::Contest;
 pub use self::design::Design;
@@ -25,6 +27,7 @@ pub use self::expect::{
     Alike, Behind, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner,
 };
 pub use self::figure::Figure;
+pub use self::on_table::{OnTable, on_tables};
 pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{StudyClaims, check, of_plan, of_run};
 pub use self::region::Region;

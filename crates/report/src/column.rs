@@ -327,6 +327,11 @@ pub const COLUMNS: &[Column] = &[
         Some(o.processors.as_ref().filter(|_| o.count > 0)?.io_wait_share)
     })
     .closer(),
+    operation("operation_busy", "CPUs busy meanwhile", Unit::Share, Better::Neither, |o| {
+        let processors = o.processors.as_ref().filter(|_| o.count > 0)?;
+        Some((1.0 - processors.idle_share - processors.io_wait_share).max(0.0))
+    })
+    .closer(),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
         let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
         over(counters.written_bytes?, counters.syncs?)

@@ -26,6 +26,10 @@ pub struct Table {
     pub source: String,
     /// The machine, as far as it is known.
     pub hardware: String,
+    /// The place that its stores were in, as claims name it.
+    pub place: String,
+    /// Whether it stands beside those claims alone that name it: another paper's.
+    pub by_name_alone: bool,
     /// The load that ran beside it.
     pub background: Background,
     /// The unit that it prints behind times, and the one that it means.
@@ -91,6 +95,9 @@ struct File {
     title: String,
     source: String,
     hardware: String,
+    place: String,
+    #[serde(default)]
+    by_name_alone: bool,
     background: Background,
     printed_unit: String,
     unit: String,
@@ -152,12 +159,15 @@ fn parse(text: &str) -> std::result::Result<Table, String> {
     }
     let File { name, study, title, source, hardware, background, printed_unit, unit, .. } = file;
     let (notes, stores, records) = (file.notes, file.stores, file.records);
+    let (place, by_name_alone) = (file.place, file.by_name_alone);
     Ok(Table {
         name,
         study,
         title,
         source,
         hardware,
+        place,
+        by_name_alone,
         background,
         printed_unit,
         unit,

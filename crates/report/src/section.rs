@@ -37,6 +37,8 @@ pub enum Stands {
     Drawn,
     /// Within the page's own section of this name, beside what that draws.
     Within,
+    /// In files alone: the terminal and the page have a part of their own that tells it.
+    InFiles,
 }
 
 /// The columns of a table, and its name in SQL and JSON.

@@ -5,12 +5,19 @@ mod effects;
 mod rounds;
 mod sizes;
 mod slowdown;
+mod verdicts;
 
 use crate::section::Section;
 
 /// Every section, in the order in which reports show them.
-pub const SECTIONS: &[&Section] =
-    &[&effects::SECTION, &sizes::SECTION, &clusters::SECTION, &slowdown::SECTION, &rounds::SECTION];
+pub const SECTIONS: &[&Section] = &[
+    &effects::SECTION,
+    &sizes::SECTION,
+    &clusters::SECTION,
+    &slowdown::SECTION,
+    &rounds::SECTION,
+    &verdicts::SECTION,
+];
 
 /// The section of this name.
 pub fn find(name: &str) -> Option<&'static Section> {

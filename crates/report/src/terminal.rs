@@ -23,7 +23,7 @@ use crate::data::names::{FAILURE, HEADING, store_style};
 use crate::data::{clock, rule::rule_text};
 use crate::layout::{Position, words};
 use crate::report::Report;
-use crate::section::Section;
+use crate::section::{Section, Stands};
 use crate::sections::SECTIONS;
 use crate::stats::Rule;
 
@@ -70,7 +70,10 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
 }
 
 fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
-    section::text(section, report.blocks(section), style, all)
+    match section.stands {
+        Stands::InFiles => String::new(),
+        _ => section::text(section, report.blocks(section), style, all),
+    }
 }
 
 /// The lines that a place in the matrix takes.

@@ -1,4 +1,4 @@
-//! A file system as plans write it: `ext4:4096,data=journal,noatime`.
+//! A file system as plans write it: `ext4:4096,data=journal,noatime`, or `ext4:4096@hdd,noatime` in a place that `--at` names.
 
 pub mod kind;
 
@@ -16,6 +16,8 @@ pub struct FileSystem {
     cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
     named: bool,
+    /// The name of the directory that its image lies in, where it is said.
+    within: Option<String>,
     options: Vec<String>,
 }
 
@@ -65,9 +67,37 @@ impl FileSystem {
         self.options.join(",")
     }
 
+    /// The name of the directory that its image lies in, where it is said.
+    pub fn within(&self) -> Option<&str> {
+        self.within.as_deref()
+    }
+
+    /// The same in an image in a directory of this name.
+    pub fn in_directory(&self, name: &str) -> FileSystem {
+        FileSystem { within: Some(name.to_owned()), ..self.clone() }
+    }
+
+    /// Its kind, options and directory, as a heading beside sizes of clusters.
+    pub fn without_cluster(&self) -> String {
+        let within = self.within.as_ref().map(|name| format!("on {name}"));
+        let parts = [Some(self.kind.name.to_owned()), Some(self.options()), within];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+
+    /// What a place is called: by its name, and an image in a named directory also by the file system and the directory alone.
+    pub fn names_of(place: &str) -> Vec<String> {
+        let file_system = place.parse::<FileSystem>().ok();
+        let parts = file_system.and_then(|file_system| {
+            let within = file_system.within.clone()?;
+            Some([FileSystem { within: None, ..file_system }.to_string(), within])
+        });
+        std::iter::once(place.to_owned()).chain(parts.into_iter().flatten()).collect()
+    }
+
     /// Whether a text means a file system rather than a place's name.
     pub fn is_meant(text: &str) -> bool {
-        let kind = text.split([':', ',']).next().unwrap_or_default();
+        let kind = text.split([':', ',', '@']).next().unwrap_or_default();
         Kind::named(kind).is_some()
     }
 
@@ -94,6 +124,9 @@ impl fmt::Display for FileSystem {
         if self.named {
             write!(f, ":{}", self.cluster)?;
         }
+        if let Some(within) = &self.within {
+            write!(f, "@{within}")?;
+        }
         self.options.iter().try_for_each(|option| write!(f, ",{option}"))
     }
 }
@@ -104,6 +137,15 @@ impl FromStr for FileSystem {
     fn from_str(text: &str) -> Result<FileSystem, String> {
         let mut parts = text.split(',');
         let first = parts.next().unwrap_or_default();
+        let (first, within) =
+            first.split_once('@').map_or((first, None), |(first, name)| (first, Some(name)));
+        if within.is_some_and(|name| name.is_empty() || FileSystem::is_meant(name)) {
+            return Err(format!(
+                "{} names no directory behind the @: write it like ext4:4096@hdd, with --at hdd=DIR",
+                quoted(text)
+            ));
+        }
+        let within = within.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
         let kind = Kind::named(name).ok_or_else(|| {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
@@ -113,7 +155,7 @@ impl FromStr for FileSystem {
         let cluster = cluster.map_or(Ok(kind.default_cluster), |size| read_cluster(kind, size))?;
         let options: Vec<String> = parts.map(str::to_owned).collect();
         options.iter().try_for_each(|option| check_option(option))?;
-        Ok(FileSystem { kind, cluster, named, options })
+        Ok(FileSystem { kind, cluster, named, within, options })
     }
 }
 
@@ -165,9 +207,13 @@ mod tests {
 
     #[test]
     fn a_spec_is_written_as_it_was_read() {
-        for text in
-            ["ext4", "ext4:1024", "ntfs:65536", "ext4:4096,data=journal,noatime", "btrfs,compress=zstd:3"]
-        {
+        for text in [
+            "ext4",
+            "ext4:1024",
+            "ntfs:65536@hdd",
+            "ext4:4096,data=journal,noatime",
+            "btrfs@ssd,compress=zstd:3",
+        ] {
             assert_eq!(text.parse::<FileSystem>().unwrap().to_string(), text);
         }
         let spec: FileSystem = "ext4:4KiB".parse().unwrap();
@@ -182,6 +228,8 @@ mod tests {
             ("zfs", "there is no file system \"zfs\""),
             ("ext4:8192", "ext4 has no clusters of \"8192\": use 1024, 2048, 4096"),
             ("tmpfs:4096", "tmpfs has no cluster size"),
+            ("ext4@", "names no directory behind the @"),
+            ("ext4@ntfs:512", "names no directory behind the @"),
             ("ext4,", "is no mount option"),
             ("ext4,a b", "is no mount option"),
             ("ext4,loop=/dev/sda", "is no mount option"),
@@ -197,6 +245,18 @@ mod tests {
             let error = text.parse::<FileSystem>().unwrap_err();
             assert!(error.contains(said), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn an_image_in_a_named_directory_is_called_by_either() {
+        let names = |place: &str| FileSystem::names_of(place);
+        assert_eq!(names("ntfs:4096@hdd"), ["ntfs:4096@hdd", "ntfs:4096", "hdd"]);
+        assert_eq!(
+            (names("hdd"), names("ntfs:4096")),
+            (vec!["hdd".to_owned()], vec!["ntfs:4096".to_owned()])
+        );
+        let spec: FileSystem = "ext4:4096@hdd,noatime".parse().unwrap();
+        assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4, noatime, on hdd", 4096));
     }
 
     #[test]

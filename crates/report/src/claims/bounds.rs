@@ -23,6 +23,17 @@ pub struct Bounds {
     text: String,
 }
 
+/// By what it is judged whether a value lies within a range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum By {
+    /// An interval that decides.
+    Interval(Interval),
+    /// A distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials, and no more.
+    Threshold,
+    /// Nothing: there are too few trials to tell.
+    Nothing,
+}
+
 /// A kind of quantity, by how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -94,11 +105,6 @@ impl Bounds {
         Bounds { low: None, high: Some(factor), kind: Kind::Number, text: format!("..{factor}") }
     }
 
-    /// More than once.
-    pub fn above_one() -> Bounds {
-        Bounds { low: Some(1.0), high: None, kind: Kind::Number, text: "1..".into() }
-    }
-
     /// Whether values of a column can be compared with it.
     pub fn fits(&self, unit: Unit) -> bool {
         match self.kind {
@@ -114,12 +120,19 @@ impl Bounds {
         matches!(self.kind, Kind::Number | Kind::Share)
     }
 
-    /// Whether a value lies within: by its interval where there is one that may decide; otherwise it must be [`THRESHOLD`]
-    /// away from the ends.
-    pub fn judge(&self, value: f64, interval: Option<Interval>) -> Outcome {
-        let (least, most) = match interval {
-            Some(interval) => (interval.low, interval.high),
-            None => (value / (1.0 + THRESHOLD), value * (1.0 + THRESHOLD)),
+    /// How many times a value may be another one where nothing but a threshold tells.
+    fn margin(&self) -> f64 {
+        let wide = 1.0 + THRESHOLD;
+        let width = self.low.zip(self.high).map(|(low, high)| high / low);
+        width.filter(|width| *width >= 1.0).map_or(wide, |width| width.powf(0.25).min(wide))
+    }
+
+    /// Whether a value lies within: all of its interval, or none of it; else it is not known.
+    pub fn judge(&self, value: f64, by: By) -> Outcome {
+        let (least, most) = match by {
+            By::Interval(interval) => (interval.low, interval.high),
+            By::Threshold => (value / self.margin(), value * self.margin()),
+            By::Nothing => return Outcome::Close,
         };
         let above = |end: f64| self.low.is_none_or(|low| end >= low);
         let below = |end: f64| self.high.is_none_or(|high| end <= high);
@@ -165,7 +178,7 @@ mod tests {
 
     #[test]
     fn an_interval_decides_where_there_is_one() {
-        let interval = |low, high| Some(Interval { low, high, confidence: 0.95 });
+        let interval = |low, high| By::Interval(Interval { low, high, confidence: 0.95 });
         let least = bounds("1..");
         assert_eq!(least.judge(1.03, interval(1.0, 1.06)), Outcome::Agrees);
         assert_eq!(least.judge(1.03, interval(0.99, 1.07)), Outcome::Close);
@@ -178,10 +191,16 @@ mod tests {
     #[test]
     fn otherwise_a_twentieth_of_the_value_does() {
         let least = bounds("1..");
-        assert_eq!(least.judge(1.06, None), Outcome::Agrees);
-        assert_eq!(least.judge(1.03, None), Outcome::Close);
-        assert_eq!(least.judge(0.96, None), Outcome::Close);
-        assert_eq!(least.judge(0.94, None), Outcome::Disagrees);
-        assert_eq!(bounds("..2").judge(1.9, None), Outcome::Agrees);
+        assert_eq!(least.judge(1.06, By::Threshold), Outcome::Agrees);
+        assert_eq!(least.judge(1.03, By::Threshold), Outcome::Close);
+        assert_eq!(least.judge(0.96, By::Threshold), Outcome::Close);
+        assert_eq!(least.judge(0.94, By::Threshold), Outcome::Disagrees);
+        assert_eq!(bounds("..2").judge(1.9, By::Threshold), Outcome::Agrees);
+        assert_eq!(bounds("..2").judge(1.0, By::Nothing), Outcome::Close);
+        // A range that is narrower than two twentieths can be met, too.
+        let narrow = bounds("1..1.04");
+        let found = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, By::Threshold));
+        assert_eq!(found, [Outcome::Agrees, Outcome::Close, Outcome::Disagrees]);
+        assert_eq!(bounds("0..0").judge(0.0, By::Threshold), Outcome::Agrees);
     }
 }

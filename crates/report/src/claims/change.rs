@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use storebench_core::axis::Role;
 
 use super::claim::{Average, Claim};
-use super::contest::{lacking_at, mean, shown, times, together};
+use super::contest::{lacking_at, shown};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pool::{Averaged, Pool, average, coarsest};
+use super::pair::{Found, mean_on, times, together};
+use super::pool::{Averaged, Pool, average};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::column::Unit;
 use crate::layout::Position;
-use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};
+use crate::stats::{Better, Few, Resolution, Scatter, Series, Terms, decide_on};
 
 /// One side of a comparison: the figures, and the value of the axis.
 pub(super) struct Side<'p, K> {
@@ -61,6 +62,8 @@ pub(super) struct Change<'p, K> {
     pub a: Side<'p, K>,
     pub b: Side<'p, K>,
     pub places: Vec<Place>,
+    /// The terms on which figures are told apart.
+    pub terms: Terms,
 }
 
 type Columns<'p, K> = BTreeMap<(&'p str, Which), &'p Series<K>>;
@@ -82,14 +85,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    fn evidence(&self, spot: &Position, outcome: Outcome, shown: Vec<Shown>) -> Evidence {
+    fn evidence(&self, spot: &Position, found: Found, shown: Vec<Shown>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
             spot: spot.clone(),
             averaged: None,
             averaged_stores: None,
-            outcome,
+            outcome: found.settled,
+            leaning: found.leaning,
             shown,
             times: None,
             missing: Vec::new(),
@@ -158,20 +162,26 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         ratio: &Ratio,
         spot: &Position,
         store: Option<&str>,
-        a: &Series<K>,
-        b: &Series<K>,
+        (a, b): (&Series<K>, &Series<K>),
+        terms: Terms,
     ) -> Evidence {
-        let times = times(a, b);
-        let outcome = times
-            .as_ref()
-            .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.decides));
+        let found = Found::by(terms, |terms| {
+            times(a, b, terms)
+                .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+        });
         let sides = [(&self.a.value, a), (&self.b.value, b)];
         let who = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
         let who = sides.into_iter().filter_map(|(value, series)| shown(who(value), series));
-        Evidence {
-            times: times.as_ref().map(|times| times.ratio),
-            ..self.evidence(spot, outcome, who.collect())
-        }
+        let times = times(a, b, terms).map(|times| times.ratio);
+        Evidence { times, ..self.evidence(spot, found, who.collect()) }
+    }
+
+    /// The terms for means, which scatter otherwise than the figures of one place: as far as their own say.
+    fn terms_of_means<'s>(&self, means: impl IntoIterator<Item = &'s Series<K>>) -> Terms
+    where
+        K: 's,
+    {
+        Terms { few: Few::Scatter(Scatter::of(means)), ..self.terms }
     }
 
     fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
@@ -181,11 +191,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         ) {
             (Some(a), Some(b)) => {
                 let covers = place.a.iter().cloned().collect();
-                Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), a, b) }
+                Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
             }
             _ => Evidence {
                 missing: self.lacking(place, std::slice::from_ref(store)),
-                ..self.evidence(&place.spot, Outcome::Missing, Vec::new())
+                ..self.evidence(&place.spot, Found::MISSING, Vec::new())
             },
         };
         stores.iter().map(of).collect()
@@ -198,18 +208,20 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         places: &[&Place],
         stores: &'p [String],
     ) -> Vec<Evidence> {
-        let of = |store: &'p String| {
-            let found = self.average(places, std::slice::from_ref(store));
+        let all: Vec<Averaged<(&'p str, Which), K>> =
+            stores.iter().map(|store| self.average(places, std::slice::from_ref(store))).collect();
+        let terms = self.terms_of_means(all.iter().flat_map(|found| found.series.values()));
+        let of = |(store, found): (&'p String, Averaged<(&'p str, Which), K>)| {
             let sides = (found.series.get(&(store, Which::A)), found.series.get(&(store, Which::B)));
             let evidence = match sides {
-                (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), a, b),
-                _ => self.evidence(spot, Outcome::Missing, Vec::new()),
+                (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), (a, b), terms),
+                _ => self.evidence(spot, Found::MISSING, Vec::new()),
             };
             let missing = places.iter().flat_map(|place| self.lacking(place, std::slice::from_ref(store)));
             let averaged = Some(found.places.len());
             Evidence { averaged, missing: missing.collect(), covers: found.places, ..evidence }
         };
-        stores.iter().map(of).collect()
+        stores.iter().zip(all).map(of).collect()
     }
 
     fn ratio_of_stores(
@@ -221,9 +233,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     ) -> Evidence {
         let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.lacking(place, stores)).collect();
-        let mut evidence = self.ratio(ratio, spot, None, &a, &b);
+        let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
-            evidence.outcome = Outcome::Missing;
+            (evidence.outcome, evidence.leaning) = (Outcome::Missing, Outcome::Missing);
         }
         let (averaged, covers) = (Some(averaged.len()), averaged);
         let averaged_stores = Some(averaged_stores);
@@ -245,8 +257,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     fn unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
-            let at =
-                |place: &Place| self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place]);
+            let at = |place: &Place| {
+                self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
+            };
             let covers = |place: &Place| place.a.iter().cloned().collect();
             return self.places.iter().map(|place| Evidence { covers: covers(place), ..at(place) }).collect();
         }
@@ -254,7 +267,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             let found = self.average(places, self.stores);
             let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
             let averaged = Some(found.places.len());
-            let evidence = self.unchanged_at(spot, &columns, places);
+            let terms = self.terms_of_means(found.series.values());
+            let evidence = self.unchanged_at(spot, &columns, places, terms);
             Evidence { averaged, covers: found.places, ..evidence }
         };
         self.by_half().iter().map(of).collect()
@@ -265,71 +279,82 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         spot: &Position,
         columns: &BTreeMap<(&'p str, Which), &Series<K>>,
         places: &[&Place],
+        terms: Terms,
     ) -> Evidence {
-        let (Some(a), Some(b)) = (self.best(columns, Which::A), self.best(columns, Which::B)) else {
+        let leaning = Terms { few: Few::Threshold, ..terms };
+        let (Some(a), Some(b)) =
+            (self.best(columns, Which::A, leaning), self.best(columns, Which::B, leaning))
+        else {
             let missing = places.iter().flat_map(|place| self.lacking(place, self.stores)).collect();
-            return Evidence { missing, ..self.evidence(spot, Outcome::Missing, Vec::new()) };
+            return Evidence { missing, ..self.evidence(spot, Found::MISSING, Vec::new()) };
         };
-        let outcome = match a.iter().any(|store| b.contains(store)) {
-            true if a.len() == 1 && b.len() == 1 => Outcome::Agrees,
-            true => Outcome::Close,
-            false => Outcome::Disagrees,
-        };
+        let found = Found::by(terms, |terms| {
+            match (self.best(columns, Which::A, terms), self.best(columns, Which::B, terms)) {
+                (Some(a), Some(b)) if a.iter().any(|store| b.contains(store)) => {
+                    if a.len() == 1 && b.len() == 1 { Outcome::Agrees } else { Outcome::Close }
+                }
+                (Some(_), Some(_)) => Outcome::Disagrees,
+                _ => Outcome::Missing,
+            }
+        });
         let best = |winners: &[&'p str], which, value: &str| {
             let store = winners.first()?;
             shown(format!("{store}, {value}"), columns.get(&(store, which))?)
         };
         let sides = [best(&a, Which::A, &self.a.value), best(&b, Which::B, &self.b.value)];
-        self.evidence(spot, outcome, sides.into_iter().flatten().collect())
+        self.evidence(spot, found, sides.into_iter().flatten().collect())
     }
 
     /// The best stores of a side, if all stores have figures.
-    fn best(&self, columns: &BTreeMap<(&'p str, Which), &Series<K>>, which: Which) -> Option<Vec<&'p str>> {
+    fn best(
+        &self,
+        columns: &BTreeMap<(&'p str, Which), &Series<K>>,
+        which: Which,
+        terms: Terms,
+    ) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
-        let pools = match which {
-            Which::A => &self.a.pools,
-            Which::B => &self.b.pools,
-        };
-        let terms = Terms { resolution: coarsest(pools), ..Terms::default() };
         let standings = decide_on(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
         let winners = standings.iter().filter(|standing| standing.wins);
         Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
     }
 
-    /// The number of times that the store wins for certain, and at most, on both sides.
+    /// The number of times that the store wins on both sides.
     fn more_wins(&self, more: &MoreWins) -> Evidence {
-        let (mut undecided, mut missing, mut covers) = (0, Vec::new(), Vec::new());
-        // For each side: won alone, and alone or with others.
-        let mut wins = [(0_u32, 0_u32); 2];
+        let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
-            let columns = self.columns(place, self.stores);
-            let (Some(a), Some(b)) = (self.best(&columns, Which::A), self.best(&columns, Which::B)) else {
-                undecided += 1;
-                missing.extend(self.lacking(place, self.stores));
-                continue;
-            };
-            covers.extend(place.a.clone());
-            for (side, winners) in wins.iter_mut().zip([a, b]) {
-                let won = winners.contains(&more.store.as_str());
-                side.0 += u32::from(won && winners.len() == 1);
-                side.1 += u32::from(won);
+            let lacking = self.lacking(place, self.stores);
+            if lacking.is_empty() {
+                covers.extend(place.a.clone());
             }
+            missing.extend(lacking);
         }
-        let [(sure_a, most_a), (sure_b, most_b)] = wins;
-        let outcome = match undecided {
-            _ if self.places.len() == undecided as usize => Outcome::Missing,
-            _ if sure_a > most_b + undecided => Outcome::Agrees,
-            _ if most_a + undecided <= sure_b => Outcome::Disagrees,
-            0 => Outcome::Close,
-            _ => Outcome::Missing,
-        };
+        let found = Found::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
+        let wins = self.wins(more, Terms { few: Few::Threshold, ..self.terms });
         let count = |value: &str, wins: u32| Shown {
             who: format!("{} wins at {value}", more.store),
             value: wins.into(),
             interval: None,
         };
-        let shown = vec![count(&self.a.value, most_a), count(&self.b.value, most_b)];
-        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
+        let shown = vec![count(&self.a.value, wins.a.1), count(&self.b.value, wins.b.1)];
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), found, shown) }
+    }
+
+    fn wins(&self, more: &MoreWins, terms: Terms) -> Wins {
+        let mut wins = Wins::default();
+        for place in &self.places {
+            let columns = self.columns(place, self.stores);
+            let best = |which| self.best(&columns, which, terms);
+            let (Some(a), Some(b)) = (best(Which::A), best(Which::B)) else {
+                wins.undecided += 1;
+                continue;
+            };
+            for (side, winners) in [(&mut wins.a, a), (&mut wins.b, b)] {
+                let won = winners.contains(&more.store.as_str());
+                side.0 += u32::from(won && winners.len() == 1);
+                side.1 += u32::from(won);
+            }
+        }
+        wins
     }
 
     fn greatest(&self, greatest: &Greatest) -> Evidence {
@@ -341,22 +366,25 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let means: Vec<Means<K>> =
             along.values().map(|places| self.over_stores(places, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(Means::ratios).collect();
+        // Ratios, which no clock has read.
+        let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
         let whole = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
         let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
         let there =
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
-        let outcome = match there {
-            Some((_, ratios_there)) if others && whole => {
-                together(&[is_greatest(&values, &ratios, &wanted), in_range(ratios_there, greatest)])
-            }
-            _ => Outcome::Missing,
+        let found = match there {
+            Some((_, ratios_there)) if others && whole => Found::by(terms, |terms| {
+                let greatest_there = is_greatest(&values, &ratios, &wanted, terms);
+                together([greatest_there, in_range(ratios_there, greatest, terms)])
+            }),
+            _ => Found::MISSING,
         };
         let shown = values
             .iter()
             .zip(&ratios)
             .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios));
-        let mut evidence = self.evidence(&Position::default(), outcome, shown.collect());
+        let mut evidence = self.evidence(&Position::default(), found, shown.collect());
         evidence.unit = Unit::Count;
         if there.is_none() {
             evidence.missing.push(format!("{} {wanted}", greatest.along));
@@ -378,9 +406,30 @@ impl<K: Ord + Copy> Means<K> {
     }
 }
 
+/// How often a store wins on either side, alone, and alone or with others; and in how many places a figure lacks.
+#[derive(Default)]
+struct Wins {
+    a: (u32, u32),
+    b: (u32, u32),
+    undecided: u32,
+}
+
+impl Wins {
+    /// Whether it wins more often on the first side.
+    fn outcome(&self, places: usize) -> Outcome {
+        match self.undecided {
+            _ if places == self.undecided as usize => Outcome::Missing,
+            _ if self.a.0 > self.b.1 + self.undecided => Outcome::Agrees,
+            _ if self.a.1 + self.undecided <= self.b.0 => Outcome::Disagrees,
+            0 => Outcome::Close,
+            _ => Outcome::Missing,
+        }
+    }
+}
+
 /// Whether the ratio is greatest at one value.
-fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str) -> Outcome {
-    let standings = decide(ratios, Better::Higher);
+fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, terms: Terms) -> Outcome {
+    let standings = decide_on(ratios, Better::Higher, terms);
     let winners = standings.iter().filter(|standing| standing.wins);
     let winners: Vec<&str> = winners.map(|standing| values[standing.index].as_str()).collect();
     match winners.as_slice() {
@@ -391,9 +440,7 @@ fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str) ->
 }
 
 /// Whether it is as great there as it should be.
-fn in_range<K>(ratios: &Series<K>, greatest: &Greatest) -> Outcome {
+fn in_range<K>(ratios: &Series<K>, greatest: &Greatest, terms: Terms) -> Outcome {
     let Some(range) = &greatest.range else { return Outcome::Agrees };
-    mean(ratios).map_or(Outcome::Missing, |mean| {
-        range.judge(mean.value, mean.interval.filter(|_| ratios.len() >= MIN_BLOCKS))
-    })
+    mean_on(ratios, terms).map_or(Outcome::Missing, |(mean, by)| range.judge(mean.value, by))
 }

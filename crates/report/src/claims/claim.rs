@@ -6,6 +6,7 @@ use storebench_core::units::Percent;
 
 use super::expect::Expect;
 use super::figure::Figure;
+use super::pool::Scope;
 use super::region::{Region, no_repeats};
 use crate::stats::Better;
 
@@ -34,6 +35,13 @@ pub struct Claim {
     /// The part of the axes that it speaks of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Region,
+    /// The groups that it does not speak of, such as a place that its source has only in another section.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub except: Region,
+    /// The published tables that its sentence was read off; all of its groups where it says nothing of them, none where the list is
+    /// empty, as a table that can't be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<Vec<String>>,
     /// The expectation that must hold there.
     pub expect: Expect,
     /// The line of the plan's text that it begins in, from 1; 0 where it comes from no text.
@@ -71,6 +79,20 @@ impl Claim {
     /// The stores that it compares: its own, or those of the study; all where there are none.
     pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
         if self.among.is_empty() { of_study } else { &self.among }
+    }
+
+    /// Whether it speaks of figures of this scope.
+    pub fn admits(&self, scope: &Scope) -> bool {
+        self.at.admits(scope) && !self.except.takes(scope)
+    }
+
+    /// The stores that it can't be judged without: those that it names, and where it averages over stores all that it compares.
+    pub(super) fn needs(&self, of_study: &[String]) -> Vec<String> {
+        let mut needed = self.expect.stores();
+        if self.average == Average::Stores || matches!(self.expect, Expect::Greatest(_)) {
+            needed.extend(self.compared(of_study).iter().cloned());
+        }
+        needed
     }
 
     /// Whether it leaves the axes alone whose values are `ranked`: what it compares of them it names.
@@ -121,6 +143,10 @@ impl Claim {
         no_repeats("figure", &self.figure.iter().map(Figure::to_string).collect::<Vec<_>>())?;
         no_repeats("among", &self.among)?;
         self.at.check()?;
+        self.except.check()?;
+        if !self.except.places_in_words().is_empty() {
+            return Err("except names what lies within a table: leave it out of at instead".into());
+        }
         self.expect.check(&self.figure)?;
         self.check_stores(of_study)?;
         if let Some(axis) = self.expect.axis()

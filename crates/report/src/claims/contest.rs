@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
+use super::pair::{Found, ahead, any_of, mean, mean_on, times, together};
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::layout::Position;
-use crate::stats::{
-    self, Better, Estimate, Interval, MIN_BLOCKS, Resolution, Series, Standing, Terms, decide_on,
-};
+use crate::stats::{Better, Estimate, Few, Series, Standing, Terms, decide_on};
 
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
@@ -24,54 +23,15 @@ pub struct Contest<'a, K> {
     pub stores: &'a [String],
     /// By the stores' positions; empty where a store has no figure.
     pub series: Vec<Series<K>>,
-    /// The resolution of the clock for them.
-    pub resolution: Resolution,
+    /// The terms on which they are told apart.
+    pub terms: Terms,
     /// The figures that the average had to do without.
     pub missing: Vec<String>,
-}
-
-/// The ratio of one figure to another, and the interval that may decide about it.
-pub(super) struct Times {
-    pub ratio: Estimate,
-    pub decides: Option<Interval>,
-}
-
-/// `a` over `b`, paired by block; where they share none, the ratio of their means. `None` where one is missing or zero.
-pub(super) fn times<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Times> {
-    if let Some(ratio) = stats::compare(a, b) {
-        let decides = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
-        return Some(Times { ratio: ratio.ratio, decides });
-    }
-    let (a, b) = (mean(a)?.value, mean(b)?.value);
-    (a > 0.0 && b > 0.0).then(|| Times { ratio: Estimate { value: a / b, interval: None }, decides: None })
-}
-
-/// A figure's mean over trials.
-pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
-    let values: Vec<f64> = series.values().copied().collect();
-    stats::mean(&values).map(|(_, mean)| mean)
 }
 
 /// A figure as it is shown.
 pub(super) fn shown<K>(who: impl Into<String>, series: &Series<K>) -> Option<Shown> {
     mean(series).map(|mean| Shown { who: who.into(), value: mean.value, interval: mean.interval })
-}
-
-/// Whether several outcomes together are what was expected: the worst of them.
-pub(super) fn together(outcomes: &[Outcome]) -> Outcome {
-    let any = |outcome| outcomes.contains(&outcome);
-    match () {
-        () if any(Outcome::Disagrees) => Outcome::Disagrees,
-        () if any(Outcome::Missing) || outcomes.is_empty() => Outcome::Missing,
-        () if any(Outcome::Close) => Outcome::Close,
-        () => Outcome::Agrees,
-    }
-}
-
-/// Whether one of several outcomes is what was expected: the best of them, but for one that is not known.
-fn any_of(outcomes: &[Outcome]) -> Outcome {
-    let order = [Outcome::Agrees, Outcome::Missing, Outcome::Close];
-    order.into_iter().find(|outcome| outcomes.contains(outcome)).unwrap_or(Outcome::Disagrees)
 }
 
 impl<K: Ord + Copy> Contest<'_, K> {
@@ -92,14 +52,15 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    fn evidence(&self, outcome: Outcome, shown: Vec<Shown>, times: Option<Estimate>) -> Evidence {
+    fn evidence(&self, found: Found, shown: Vec<Shown>, times: Option<Estimate>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
             spot: self.spot.clone(),
             averaged: self.averaged,
             averaged_stores: None,
-            outcome,
+            outcome: found.settled,
+            leaning: found.leaning,
             shown,
             times,
             missing: self.missing.clone(),
@@ -122,53 +83,62 @@ impl<K: Ord + Copy> Contest<'_, K> {
         lacking.map(|store| lacking_at(store, &self.spot)).collect()
     }
 
+    /// Whether all of these stores have a figure here. Where one lacks, a check is open to both sides.
+    fn are_all_there<'s>(&self, mut stores: impl Iterator<Item = &'s String>) -> bool {
+        stores.all(|store| self.series(store).is_some())
+    }
+
     /// Whether the best is one of the stores named: what ties with it must be too.
     pub fn winner(&self, winner: &Winner) -> Evidence {
-        let terms = Terms { resolution: self.resolution, ..Terms::default() };
-        let standings = decide_on(&self.series, self.figure.column.better, terms);
+        let better = self.figure.column.better;
+        let standings = decide_on(&self.series, better, Terms { few: Few::Threshold, ..self.terms });
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
-        let present = match winner.within {
-            None => by_ties(standings.iter().filter(|standing| standing.wins).map(named)),
-            Some(within) => {
-                let limit = Bounds::up_to(within);
-                let one = |standing: &Standing| self.within(standing, &standings, &limit);
-                let outcomes: Vec<Outcome> = standings.iter().filter(|s| named(s)).map(one).collect();
-                any_of(&outcomes)
-            }
-        };
-        // A store that is not there can be the best, unless it would only confirm what is known.
-        let absent = |is_named: bool| {
-            self.stores
-                .iter()
-                .filter(move |store| winner.stores.contains(store) == is_named)
-                .any(|store| self.series(store).is_none())
-        };
-        let outcome = match present {
-            _ if standings.is_empty() => Outcome::Missing,
-            Outcome::Agrees if absent(false) => Outcome::Missing,
-            Outcome::Disagrees if absent(true) => Outcome::Missing,
-            Outcome::Close if absent(true) || absent(false) => Outcome::Missing,
-            outcome => outcome,
+        let found = match winner.within {
+            _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => Found::MISSING,
+            // Of those alone that are named one is the best, whatever they do.
+            _ if self.stores.iter().all(|store| winner.stores.contains(store)) => Found::MISSING,
+            None => Found::by(self.terms, |terms| {
+                let standings = decide_on(&self.series, better, terms);
+                by_ties(standings.iter().filter(|standing| standing.wins).map(named))
+            }),
+            Some(within) => Found::by(self.terms, |terms| {
+                any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
+            }),
         };
         let best = standings.first();
         let beside = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
         let both = [best, beside].into_iter().flatten();
         let who = both.filter_map(|standing| self.shown(&self.stores[standing.index])).collect();
         let times = beside.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
-        let mut evidence = self.evidence(outcome, who, times);
-        if outcome == Outcome::Missing {
-            evidence.missing.extend(self.lacking(self.stores));
+        let mut evidence = self.with_lacking(self.evidence(found, who, times), self.stores);
+        if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
+            evidence.missing.push(format!("another than {}", winner.stores.join(", ")));
         }
         evidence
     }
 
-    /// Whether a store is at most so many times worse than the best.
-    fn within(&self, standing: &Standing, standings: &[Standing], limit: &Bounds) -> Outcome {
-        let Some(best) = standings.first().filter(|best| best.index != standing.index) else {
-            return Outcome::Agrees;
-        };
-        let (worse, good) = self.worse_and_good(standing.index, best.index);
-        times(worse, good).map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.decides))
+    /// The evidence, with the stores that it lacks where it is open for them.
+    fn with_lacking<'s>(
+        &self,
+        mut evidence: Evidence,
+        stores: impl IntoIterator<Item = &'s String>,
+    ) -> Evidence {
+        if evidence.outcome == Outcome::Missing {
+            evidence.missing.extend(self.lacking(stores));
+        }
+        evidence
+    }
+
+    /// Whether a store is at most so many times worse than the best: than any other.
+    fn is_within(&self, store: &str, within: f64, terms: Terms) -> Outcome {
+        let Some(own) = self.stores.iter().position(|name| name == store) else { return Outcome::Missing };
+        let limit = Bounds::up_to(within);
+        let others = (0..self.series.len()).filter(|other| *other != own);
+        together(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
+            let (worse, good) = self.worse_and_good(own, other);
+            times(worse, good, terms)
+                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+        })))
     }
 
     /// Two stores' series so that their ratio is above 1 where the first is the worse.
@@ -186,35 +156,35 @@ impl<K: Ord + Copy> Contest<'_, K> {
         if let Some(last) = order.stores.last().filter(|_| order.rest_behind) {
             pairs.extend(rest.iter().map(|store| (last, *store)));
         }
-        let outcomes: Vec<Outcome> = pairs.iter().map(|(a, b)| self.ahead(a, b)).collect();
-        let outcome = together(&outcomes);
+        let last = order.rest_behind.then_some(rest).unwrap_or_default();
+        let all = || order.stores.iter().chain(last.iter().copied());
+        let found = match self.are_all_there(all()) {
+            true => {
+                Found::by(self.terms, |terms| together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms))))
+            }
+            false => Found::MISSING,
+        };
         let mut who: Vec<Shown> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
         // Of those that should be behind, those that are not.
-        let others = pairs.iter().zip(&outcomes).skip(order.stores.len() - 1);
-        let others = others.filter(|(_, found)| **found == outcome && outcome != Outcome::Agrees);
-        who.extend(others.filter_map(|((_, store), _)| self.shown(store)));
-        let mut evidence = self.evidence(outcome, who, None);
-        if outcome == Outcome::Missing {
-            let behind = rest.into_iter().filter(|_| order.rest_behind);
-            evidence.missing.extend(self.lacking(order.stores.iter().chain(behind)));
-        }
-        evidence
+        let others = pairs.iter().skip(order.stores.len() - 1);
+        let others = others.filter(|(a, b)| {
+            !matches!(found.leaning, Outcome::Agrees | Outcome::Missing)
+                && self.ahead(a, b, self.leaning()) == found.leaning
+        });
+        who.extend(others.filter_map(|(_, store)| self.shown(store)));
+        self.with_lacking(self.evidence(found, who, None), all())
+    }
+
+    /// The terms of few trials.
+    fn leaning(&self) -> Terms {
+        Terms { few: Few::Threshold, ..self.terms }
     }
 
     /// Whether one store is better than another.
-    fn ahead(&self, a: &str, b: &str) -> Outcome {
-        let position = |store: &str| self.stores.iter().position(|name| name == store);
-        let (Some(a), Some(b)) = (position(a), position(b)) else { return Outcome::Missing };
-        let (worse, good) = self.worse_and_good(b, a);
-        let can_tell =
-            mean(worse).zip(mean(good)).is_none_or(|(a, b)| self.resolution.can_tell(a.value, b.value));
-        match times(worse, good) {
+    fn ahead(&self, a: &str, b: &str, terms: Terms) -> Outcome {
+        match self.series(a).zip(self.series(b)) {
+            Some((a, b)) => ahead(a, b, self.figure.column.better, terms),
             None => Outcome::Missing,
-            Some(_) if !can_tell => Outcome::Close,
-            Some(Times { decides: Some(interval), .. }) if interval.low <= 1.0 && interval.high >= 1.0 => {
-                Outcome::Close
-            }
-            Some(times) => Bounds::above_one().judge(times.ratio.value, times.decides),
         }
     }
 
@@ -225,43 +195,42 @@ impl<K: Ord + Copy> Contest<'_, K> {
             .iter()
             .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
             .collect();
-        let pairs = there.iter().flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b)));
-        let apart: Vec<Times> = pairs
-            .filter_map(|(worse, good)| {
-                let (worse, good) = self.worse_and_good(worse, good);
-                times(worse, good)
-            })
-            .collect();
-        let limit = Bounds::up_to(alike.within);
-        let outcomes: Vec<Outcome> =
-            apart.iter().map(|times| limit.judge(times.ratio.value, times.decides)).collect();
-        let outcome = match together(&outcomes) {
-            Outcome::Agrees | Outcome::Close if there.len() < alike.stores.len() => Outcome::Missing,
-            outcome => outcome,
+        let pairs: Vec<(usize, usize)> =
+            there.iter().flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b))).collect();
+        let apart = |(worse, good): &(usize, usize), terms| {
+            let (worse, good) = self.worse_and_good(*worse, *good);
+            times(worse, good, terms)
         };
-        let furthest = apart.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+        let limit = Bounds::up_to(alike.within);
+        let found = match self.are_all_there(alike.stores.iter()) {
+            true => Found::by(self.terms, |terms| {
+                together(pairs.iter().map(|pair| {
+                    apart(pair, terms)
+                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                }))
+            }),
+            false => Found::MISSING,
+        };
+        let all = pairs.iter().filter_map(|pair| apart(pair, self.terms)).map(|times| times.ratio);
+        let furthest = all.max_by(|a, b| a.value.total_cmp(&b.value));
         let who = alike.stores.iter().filter_map(|store| self.shown(store)).collect();
-        let mut evidence = self.evidence(outcome, who, furthest.map(|times| times.ratio));
-        evidence.missing.extend(self.lacking(&alike.stores));
-        evidence
+        self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
     }
 
     /// Whether a store is worse than every other but those that are expected to be.
     fn behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
-        let found: Vec<(&String, Outcome)> =
-            others().map(|other| (other, self.ahead(other, store))).collect();
-        let outcomes: Vec<Outcome> = found.iter().map(|(_, outcome)| *outcome).collect();
-        let outcome = together(&outcomes);
+        let found = match self.are_all_there(others().chain([store])) {
+            true => {
+                Found::by(self.terms, |terms| together(others().map(|other| self.ahead(other, store, terms))))
+            }
+            false => Found::MISSING,
+        };
         // Of those that decided it the one that it should be furthest ahead of.
-        let decided = found.iter().filter(|(_, found)| *found == outcome);
-        let nearest = decided.filter_map(|(other, _)| self.shown(other)).reduce(|a, b| self.worse(a, b));
+        let decided = others().filter(|other| self.ahead(other, store, self.leaning()) == found.leaning);
+        let nearest = decided.filter_map(|other| self.shown(other)).reduce(|a, b| self.worse(a, b));
         let who = self.shown(store).into_iter().chain(nearest).collect();
-        let mut evidence = self.evidence(outcome, who, None);
-        if outcome == Outcome::Missing {
-            evidence.missing.extend(self.lacking(others().chain([store])));
-        }
-        evidence
+        self.with_lacking(self.evidence(found, who, None), others().chain([store]))
     }
 
     /// The worse of two figures.
@@ -275,26 +244,22 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     fn ratio(&self, ratio: &Ratio) -> Evidence {
         let both = self.series(&ratio.of).zip(self.series(&ratio.to));
-        let times = both.and_then(|(of, to)| times(of, to));
-        let outcome = times
-            .as_ref()
-            .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.decides));
+        let on = |terms| both.and_then(|(of, to)| times(of, to, terms));
+        let found = Found::by(self.terms, |terms| {
+            on(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+        });
         let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.shown(store)).collect();
-        let mut evidence = self.evidence(outcome, who, times.map(|times| times.ratio));
-        evidence.missing.extend(self.lacking([&ratio.of, &ratio.to]));
-        evidence
+        let evidence = self.evidence(found, who, on(self.terms).map(|times| times.ratio));
+        self.with_lacking(evidence, [&ratio.of, &ratio.to])
     }
 
     fn value(&self, store: &String, values: &Values) -> Evidence {
-        let series = self.series(store);
-        let outcome = series
-            .and_then(|series| Some((series.len(), mean(series)?)))
-            .map_or(Outcome::Missing, |(trials, mean)| {
-                values.range.judge(mean.value, mean.interval.filter(|_| trials >= MIN_BLOCKS))
-            });
-        let mut evidence = self.evidence(outcome, self.shown(store).into_iter().collect(), None);
-        evidence.missing.extend(self.lacking([store]));
-        evidence
+        let found = Found::by(self.terms, |terms| {
+            let mean = self.series(store).and_then(|series| mean_on(series, terms));
+            mean.map_or(Outcome::Missing, |(mean, by)| values.range.judge(mean.value, by))
+        });
+        let evidence = self.evidence(found, self.shown(store).into_iter().collect(), None);
+        self.with_lacking(evidence, [store])
     }
 }
 
@@ -317,23 +282,4 @@ pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
 /// A contest's series, in the order of the stores.
 pub(super) fn in_order<K: Ord + Copy>(stores: &[String], of: &BTreeMap<&str, &Series<K>>) -> Vec<Series<K>> {
     stores.iter().map(|store| of.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_store_of_several_is_enough_and_one_that_is_close_may_be_it() {
-        let [agrees, disagrees] = [Outcome::Agrees, Outcome::Disagrees];
-        for (outcomes, whole) in [
-            (vec![disagrees, agrees], agrees),
-            (vec![disagrees, Outcome::Close], Outcome::Close),
-            (vec![Outcome::Close, Outcome::Missing], Outcome::Missing),
-            (vec![disagrees, disagrees], disagrees),
-            (vec![], disagrees),
-        ] {
-            assert_eq!(any_of(&outcomes), whole, "{outcomes:?}");
-        }
-    }
 }

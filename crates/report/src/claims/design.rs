@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::axis::{Axis, Form, Role, Value};
 use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
 
 use super::claim::{Average, Claim};
 use super::expect::Expect;
 use super::figure::Figure;
-use super::verdict::{Coverage, Evidence};
+use super::verdict::{Coverage, Evidence, Outcome};
 use crate::layout::{Position, words};
 
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
@@ -26,7 +26,7 @@ impl Claim {
     }
 
     /// Whether so much measured is enough for a verdict.
-    pub fn is_covered(&self, coverage: Coverage) -> bool {
+    pub fn is_covered(&self, coverage: &Coverage) -> bool {
         if self.is_of_average() { coverage.is_whole() } else { coverage.is_half() }
     }
 }
@@ -41,20 +41,29 @@ impl Design {
         Design { positions: over.combinations().iter().map(position).collect() }
     }
 
-    /// The share of a claim's combinations that stands behind its checks; `None` where the design has nothing of it.
+    /// The share of a claim's combinations that stands behind its checks; `None` where it names none.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
         let here = self.spots(claim);
-        let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();
-        let decided = evidence.iter().filter(|evidence| evidence.is_decided());
+        // A claim about what no plan of the study covers in full, as what a preset alone measures, names its own part.
+        let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
+        let stands_for = |position: &Position| match own {
+            true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
+            false => self.stands_for(position).map(|position| spot(claim, &position)),
+        };
+        let decided = evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
         let measured: BTreeSet<(&str, Position)> = decided
             .flat_map(|evidence| {
-                let held = evidence.covers.iter().filter_map(|position| self.stands_for(position));
-                held.map(|position| (evidence.figure.as_str(), spot(claim, &position)))
+                let held = evidence.covers.iter().filter_map(stands_for);
+                held.map(|position| (evidence.figure.as_str(), position)).collect::<Vec<_>>()
             })
             .filter(|(_, spot)| here.contains(spot))
             .collect();
-        let whole = here.len() * figures.len();
-        (whole > 0).then_some(Coverage { measured: measured.len(), whole })
+        let figures = claim.figure.iter().map(Figure::to_string).collect::<BTreeSet<_>>().len();
+        (!here.is_empty()).then(|| Coverage {
+            measured: measured.len(),
+            whole: here.len() * figures,
+            short: short(&here, &measured, figures),
+        })
     }
 
     /// The combinations that a claim is about; where it compares two values of an axis, both together are one.
@@ -108,6 +117,19 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Opti
     let above = ranges.filter(|range| range.lower() as f64 > at).min_by_key(|range| range.lower())?;
     let (down, up) = (at / below.upper() as f64, above.lower() as f64 / at);
     Some(if down <= up { below } else { above })
+}
+
+/// The values along the columns, such as record counts, of which less than half was measured.
+fn short(here: &BTreeSet<Position>, measured: &BTreeSet<(&str, Position)>, figures: usize) -> Vec<String> {
+    let columns: BTreeSet<Position> = here.iter().map(|spot| spot.part(Role::Column)).collect();
+    let of = |column: &Position, spots: &mut dyn Iterator<Item = &Position>| {
+        spots.filter(|spot| spot.part(Role::Column) == *column).count()
+    };
+    let is_short = |column: &Position| {
+        let whole = of(column, &mut here.iter()) * figures;
+        2 * of(column, &mut measured.iter().map(|(_, spot)| spot)) < whole
+    };
+    columns.iter().filter(|column| !column.is_empty() && is_short(column)).map(Position::to_string).collect()
 }
 
 /// A combination as a claim counts it: without the axis between whose values it compares.

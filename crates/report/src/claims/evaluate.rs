@@ -11,11 +11,11 @@ use super::design::Design;
 use super::expect::Expect;
 use super::figure::Figure;
 use super::more_at::more_at;
-use super::pool::{Pool, Scope, average, coarsest};
+use super::pool::{Pool, Scope, average, terms};
 use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
 use crate::layout::Position;
-use crate::stats::Series;
+use crate::stats::{Few, Scatter, Series, Terms};
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
 /// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too
@@ -31,13 +31,18 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     let mut scopes: Vec<(Scope, Checked)> = Vec::new();
     for figure in &claim.figure {
         let pools = pools(figure);
-        let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.at.admits(&pool.scope)).collect();
+        let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.admits(&pool.scope)).collect();
         for (scope, group) in groups(claim, &admitted) {
             let stores = compared(claim, of_study, &group);
+            let (stores, without) = can_be_had(stores, &group);
+            let needed = claim.needs(of_study);
             let (evidence, lacking) = match claim.expect.axis() {
+                // What the claim itself names, or averages over, has nothing in its place.
+                _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),
             };
+            let without = without.iter().map(|(store, why)| format!("{store}: {why}")).collect();
             let known = scopes.iter().position(|(known, _)| *known == scope);
             let known = known.unwrap_or_else(|| {
                 scopes.push((scope, Checked::default()));
@@ -46,7 +51,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let behind =
                 group.iter().flat_map(|pool| &pool.behind).filter(|(store, _)| stores.contains(store));
             let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
-            scopes[known].1.add(evidence, lacking, behind.collect());
+            scopes[known].1.add(evidence, [lacking, behind.collect(), without]);
         }
     }
     scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
@@ -58,12 +63,14 @@ struct Checked {
     evidence: Vec<Evidence>,
     missing: Vec<String>,
     behind: Vec<String>,
+    without: Vec<String>,
 }
 
 impl Checked {
-    fn add(&mut self, evidence: Vec<Evidence>, missing: Vec<String>, behind: Vec<String>) {
+    fn add(&mut self, evidence: Vec<Evidence>, [missing, behind, without]: [Vec<String>; 3]) {
         self.evidence.extend(evidence);
-        for (all, more) in [(&mut self.missing, missing), (&mut self.behind, behind)] {
+        let own = [&mut self.missing, &mut self.behind, &mut self.without];
+        for (all, more) in own.into_iter().zip([missing, behind, without]) {
             for one in more {
                 if !all.contains(&one) {
                     all.push(one);
@@ -75,19 +82,19 @@ impl Checked {
 
 /// The finding that the checks of one scope come to.
 fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
-    let Checked { evidence, missing, behind } = checked;
+    let Checked { evidence, missing, behind, without } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
         Expect::MoreAt(more) => more_at(more, evidence),
         _ => evidence,
     };
-    let tally = Tally::of(&evidence);
-    let looks = tally.verdict(claim.share.0);
-    let verdict = match coverage {
-        Some(coverage) if looks != Verdict::NotMeasured && !claim.is_covered(coverage) => Verdict::SoFar,
-        _ => looks,
+    let (tally, leaning) = (Tally::of(&evidence), Tally::leaning(&evidence));
+    let looks = leaning.verdict(claim.share.0);
+    let verdict = match &coverage {
+        Some(coverage) if !claim.is_covered(coverage) => Verdict::Unknown,
+        _ => tally.verdict(claim.share.0),
     };
-    Finding { scope, verdict, looks, coverage, tally, evidence, missing, behind }
+    Finding { scope, verdict, looks, coverage, tally, leaning, evidence, missing, without, behind }
 }
 
 /// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.
@@ -101,6 +108,13 @@ fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Po
         }
     }
     groups
+}
+
+/// Splits stores into those that can be had in these pools, and those that can't, each with why.
+fn can_be_had<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, Vec<(String, String)>) {
+    let cannot = |store: &String| pools.iter().flat_map(|pool| &pool.cannot).find(|(own, _)| own == store);
+    let without = stores.iter().filter_map(|store| cannot(store).cloned()).collect();
+    (stores.into_iter().filter(|store| cannot(store).is_none()).collect(), without)
 }
 
 /// The stores that it compares: those named, or all that ran.
@@ -136,14 +150,14 @@ fn contests<K: Ord + Copy>(
     if all.is_empty() {
         return (Vec::new(), vec![format!("a place: {}", claim.at.places_in_words())]);
     }
-    let resolution = coarsest(pools);
+    let terms = terms(pools);
     let mut evidence = Vec::new();
     if claim.average == Average::None {
         for (position, series) in &all {
             let spot = position.clone();
             let series = in_order(stores, series);
             let contest =
-                Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
+                Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
             evidence.extend(behind(vec![position.clone()], contest.check(&claim.expect)));
         }
         return (evidence, Vec::new());
@@ -159,7 +173,7 @@ fn contests<K: Ord + Copy>(
             averaged: Some(found.places.len()),
             stores,
             series: in_order(stores, &series),
-            resolution,
+            terms: Terms { few: Few::Scatter(Scatter::of(found.series.values())), ..terms },
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };
         evidence.extend(behind(found.places, contest.check(&claim.expect)));
@@ -187,7 +201,7 @@ fn changes<K: Ord + Copy>(
     let first = pools.iter().find_map(|pool| pool.cells.keys().next());
     let within = first.map_or(axis.role(), |position| position.role(axis)).is_within();
     let of = |value: &str| -> Vec<&Pool<K>> {
-        let fits = |pool: &&&Pool<K>| within || pool.scope.value(axis).as_deref() == Some(value);
+        let fits = |pool: &&&Pool<K>| within || pool.scope.is_at(axis, value);
         pools.iter().filter(fits).copied().collect()
     };
     let (side_a, side_b) =
@@ -217,5 +231,6 @@ fn changes<K: Ord + Copy>(
         return (Vec::new(), lacking);
     }
     let places = places.into_values().collect();
-    (Change { claim, figure, stores, a: side_a, b: side_b, places }.check(), Vec::new())
+    let terms = terms(pools);
+    (Change { claim, figure, stores, a: side_a, b: side_b, places, terms }.check(), Vec::new())
 }

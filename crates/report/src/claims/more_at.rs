@@ -1,6 +1,7 @@
 //! Whether stores win more by one of a claim's figures than by the others.
 
 use super::expect::MoreAt;
+use super::pair::Found;
 use super::verdict::{Evidence, Outcome, Shown, Tally};
 use crate::column::Unit;
 use crate::layout::Position;
@@ -15,14 +16,11 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
     let missing = checks.iter().flat_map(|check| check.missing.iter().cloned()).collect();
     let (here, others): (Vec<Evidence>, Vec<Evidence>) =
         checks.into_iter().partition(|check| check.figure == wanted);
-    let (here, others) = (Tally::of(&here), Tally::of(&others));
-    let outcome = match () {
-        () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
-        () if least(here) > most(others) => Outcome::Agrees,
-        () if most(here) <= least(others) => Outcome::Disagrees,
-        () if here.missing + others.missing > 0 => Outcome::Missing,
-        () => Outcome::Close,
+    let found = Found {
+        settled: compare(Tally::of(&here), Tally::of(&others)),
+        leaning: compare(Tally::leaning(&here), Tally::leaning(&others)),
     };
+    let (here, others) = (Tally::leaning(&here), Tally::leaning(&others));
     let shown = |who: String, tally: Tally| Shown { who, value: least(tally), interval: None };
     vec![Evidence {
         shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
@@ -31,11 +29,22 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
         spot: Position::default(),
         averaged: None,
         averaged_stores: None,
-        outcome,
+        outcome: found.settled,
+        leaning: found.leaning,
         times: None,
         missing,
         covers: Vec::new(),
     }]
+}
+
+fn compare(here: Tally, others: Tally) -> Outcome {
+    match () {
+        () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
+        () if least(here) > most(others) => Outcome::Agrees,
+        () if most(here) <= least(others) => Outcome::Disagrees,
+        () if here.missing + others.missing > 0 => Outcome::Missing,
+        () => Outcome::Close,
+    }
 }
 
 /// The share that is won for certain.

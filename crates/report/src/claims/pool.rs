@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
 use crate::layout::Position;
-use crate::stats::{Resolution, Series};
+use crate::stats::{CONFIDENCE, Few, Scatter, Series, Terms};
 
 /// The scope of figures that may be compared: all that they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,15 +32,36 @@ impl Scope {
         }
     }
 
-    /// The same without an axis.
+    /// Whether it has a value on an axis. A place that is a file system in a named directory is at either.
+    pub fn is_at(&self, axis: Axis, wanted: &str) -> bool {
+        let own = self.value(axis);
+        own.is_some_and(|own| match axis {
+            place if place == Axis::PLACE => FileSystem::names_of(&own).iter().any(|name| name == wanted),
+            _ => own == wanted,
+        })
+    }
+
+    /// The same without an axis. Of a file system in a named directory the file system stays.
     pub fn without(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
             guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
-            facets: self.facets.iter().filter(|(facet, _)| *facet != axis).cloned().collect(),
+            facets: self
+                .facets
+                .iter()
+                .filter_map(|(facet, value)| Some((*facet, rest(*facet, value, axis)?)))
+                .collect(),
             method: self.method.clone(),
         }
     }
+}
+
+/// What is left of a facet's value where an axis is taken out.
+fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
+    if facet != without {
+        return Some(value.to_owned());
+    }
+    FileSystem::names_of(value).into_iter().nth(1).filter(|_| facet == Axis::PLACE)
 }
 
 /// A figure by place and store. A place that has no figure is there all the same.
@@ -52,18 +74,27 @@ pub struct Pool<K> {
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
-    /// The resolution of the clock for its figures.
-    pub resolution: Resolution,
+    /// The terms on which its figures are told apart: the looks that its runs planned, and what their clock can tell.
+    pub terms: Terms,
+    /// Stores that this machine or program can't have here, and why: none of their combinations could be run.
+    pub cannot: Vec<(String, String)>,
     /// Stores that fell behind a rate somewhere, and how far: there they have no figure, as it would tell nothing.
     pub behind: Vec<(String, String)>,
     /// The figures.
     pub cells: Cells<K>,
 }
 
-/// The resolution of the clock for the figures of several pools: differences that it can tell in all.
-pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
-    let all = pools.iter().map(|pool| pool.resolution);
-    all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
+/// The terms on which figures of several pools are told apart: the most careful of all. Few trials are judged by how far
+/// trials of the same cells lie apart.
+pub(super) fn terms<K>(pools: &[&Pool<K>]) -> Terms {
+    let all = || pools.iter().map(|pool| pool.terms);
+    let resolution = all().map(|terms| terms.resolution);
+    let cells = pools.iter().flat_map(|pool| pool.cells.values()).flat_map(IndexMap::values);
+    Terms {
+        confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
+        resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
+        few: Few::Scatter(Scatter::of(cells)),
+    }
 }
 
 /// The averages over places of columns of figures, such as one for each store.

@@ -1,11 +1,12 @@
 //! The part of the axes that a claim speaks of.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::read::{Key, ReadList, WriteList};
 use storebench_core::axis::{Axis, Form, Value};
 
@@ -44,6 +45,33 @@ impl Region {
         })
     }
 
+    /// Whether any of the axes that a pool's cells share has a value that it names.
+    pub fn takes(&self, scope: &Scope) -> bool {
+        self.0.iter().any(|(axis, values)| {
+            let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
+            own.is_some_and(|own| values.iter().any(|named| takes_in(*axis, named, &own)))
+        })
+    }
+
+    /// The combinations of the values that it names on the axes within a matrix; none where it names none.
+    pub(super) fn combinations(&self) -> BTreeSet<Position> {
+        let within = self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty());
+        let mut all: Vec<Vec<(Axis, Value)>> = vec![Vec::new()];
+        for (axis, values) in within {
+            let with = |named: Vec<(Axis, Value)>| {
+                let more = values.iter().map(move |value| (*axis, value.clone()));
+                more.map(move |one| named.iter().cloned().chain([one]).collect()).collect::<Vec<_>>()
+            };
+            all = all.into_iter().flat_map(with).collect();
+        }
+        all.into_iter().filter(|named| !named.is_empty()).map(Position::of).collect()
+    }
+
+    /// Whether a measured combination lies within one of [`Region::combinations`].
+    pub(super) fn stands_for(&self, named: &Position, measured: &Position) -> bool {
+        named.values().all(|(axis, wide)| measured.value(axis).is_some_and(|own| takes_in(axis, wide, own)))
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
         self.0.iter().try_for_each(|(axis, values)| {
             let texts: Vec<String> = values.iter().map(Value::to_string).collect();
@@ -76,6 +104,8 @@ impl Region {
 /// Whether a value that a claim names takes in a cell's.
 fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     match axis.def().form {
+        // An image in a named directory is a place of either name.
+        _ if axis == Axis::PLACE => FileSystem::names_of(value.text()).iter().any(|name| name == wide.text()),
         Form::Range => wide.holds(value),
         Form::Text | Form::Number | Form::Quantity => wide == value,
     }

@@ -1,6 +1,7 @@
 //! Claims as plans write them, and the verdicts on figures made up for each kind.
 
 mod coverage;
+mod reachable;
 
 use storebench_core::cell::{Axis, Data, GuaranteeChoice};
 use storebench_core::store::Guarantee;
@@ -8,7 +9,7 @@ use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
 use crate::layout::Position;
-use crate::stats::{Resolution, Series};
+use crate::stats::{Series, Terms};
 
 /// A claim about inserts that reads like one of a plan.
 fn claim(rest: &str) -> Claim {
@@ -67,7 +68,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
         facets: vec![(Axis::BACKGROUND, background.into())],
         method: String::new(),
     };
-    Pool { scope, stores, resolution: Resolution::default(), behind: Vec::new(), cells }
+    Pool { scope, stores, terms: Terms::default(), cannot: Vec::new(), behind: Vec::new(), cells }
 }
 
 /// The finding of a claim; there is one.
@@ -89,12 +90,12 @@ fn a_winner_is_the_best_alone() {
     let two = |a, b| verdict(A_WINS, &[(here(), &[("a", a), ("b", b)])]);
     assert_eq!(two(steady(1.0), steady(2.0)), Verdict::Reproduced);
     assert_eq!(two(steady(2.0), steady(1.0)), Verdict::NotReproduced);
-    assert_eq!(two(steady(1.0), shaky(1.1)), Verdict::TooCloseToCall);
+    assert_eq!(two(steady(1.0), shaky(1.1)), Verdict::Unknown);
     let alone = verdict(
         "among = [\"a\", \"b\"]\nexpect.winner = { stores = [\"a\"] }",
         &[(here(), &[("a", steady(1.0))])],
     );
-    assert_eq!(alone, Verdict::NotMeasured);
+    assert_eq!(alone, Verdict::Unknown);
 }
 
 #[test]
@@ -106,17 +107,106 @@ fn more_is_better_where_the_column_says_so() {
 }
 
 #[test]
-fn an_absent_store_leaves_open_only_what_it_could_change() {
-    let among = "among = [\"a\", \"b\", \"c\"]\nexpect.winner = { stores = [\"a\", \"c\"] }";
-    // `c` could only confirm that `a` or `c` wins, and is the only hope where `b` is ahead of `a`.
-    assert_eq!(verdict(among, &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]), Verdict::Reproduced);
-    assert_eq!(verdict(among, &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])]), Verdict::NotMeasured);
-    let finding =
-        found(&claim(among), &[pool("none", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])])]);
-    assert_eq!(finding.evidence[0].missing, ["c at 1B..1KiB, 100 records, incompressible"]);
+fn an_absent_store_leaves_a_check_open_to_both_sides() {
+    let among = "among = [\"a\", \"b\", \"c\"]\n";
+    let two = |expect: &str, a: f64, b: f64| {
+        let pools = [pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])])];
+        found(&claim(&format!("{among}{expect}")), &pools)
+    };
+    for expect in [
+        "expect.winner = { stores = [\"a\"] }",
+        "expect.winner = { stores = [\"a\", \"c\"] }",
+        "expect.winner = { stores = [\"a\"], within = 1.5 }",
+        "expect.order = { stores = [\"a\", \"b\"], rest_behind = true }",
+        "expect.order = { stores = [\"a\", \"b\", \"c\"] }",
+        "expect.behind = { stores = [\"b\"] }",
+        "expect.alike = { stores = [\"a\", \"b\", \"c\"], within = 1.1 }",
+    ] {
+        for (a, b) in [(1.0, 2.0), (2.0, 1.0)] {
+            let finding = two(expect, a, b);
+            assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Unknown), "{expect}");
+            assert_eq!(
+                finding.evidence[0].missing,
+                ["c at 1B..1KiB, 100 records, incompressible"],
+                "{expect}"
+            );
+        }
+    }
     // A store without figures is as absent as one that is not there.
     let empty = verdict(A_WINS, &[(here(), &[("a", steady(1.0)), ("b", Series::new())])]);
-    assert_eq!(empty, Verdict::NotMeasured);
+    assert_eq!(empty, Verdict::Unknown);
+}
+
+#[test]
+fn a_claim_is_judged_without_what_cannot_be_had_or_left_out_with_the_reason() {
+    let two = |expect: &str, a: f64, b: f64| {
+        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+        pool.stores.push("c".into());
+        pool.cannot = vec![("c".into(), "this kernel has no c".into())];
+        found(&claim(&format!("among = [\"a\", \"b\", \"c\"]\n{expect}")), &[pool])
+    };
+    for expect in [
+        "expect.winner = { stores = [\"a\"] }",
+        "expect.order = { stores = [\"a\", \"b\"], rest_behind = true }",
+        "expect.behind = { stores = [\"b\"] }",
+    ] {
+        let (right, wrong) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
+        assert_eq!((right.verdict, wrong.verdict), (Verdict::Reproduced, Verdict::NotReproduced), "{expect}");
+        assert_eq!(right.without, ["c: this kernel has no c"]);
+    }
+    let named = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
+    assert_eq!((named.verdict, named.evidence.len()), (Verdict::Unknown, 0));
+    assert_eq!(named.without, ["c: this kernel has no c"]);
+}
+
+#[test]
+fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
+    let once = |value: f64| Series::from([(0, value)]);
+    for rest in [
+        A_WINS,
+        "expect.winner = { stores = [\"a\"], within = 1.5 }",
+        "expect.order = { stores = [\"a\", \"b\"] }",
+        "expect.behind = { stores = [\"b\"] }",
+        "expect.ratio = { of = \"b\", to = \"a\", range = \"1.5..\" }",
+        "expect.value = { stores = [\"a\"], range = \"..1.5ns\" }",
+        "average = \"places\"\nexpect.winner = { stores = [\"a\"] }",
+    ] {
+        let of = |a, b| {
+            let finding =
+                found(&claim(rest), &[pool("none", &[(here(), &[("a", once(a)), ("b", once(b))])])]);
+            (finding.verdict, finding.looks, finding.tally.close)
+        };
+        assert_eq!(of(1.0, 2.0), (Verdict::Unknown, Verdict::Reproduced, 1), "{rest}");
+        assert_eq!(of(2.0, 1.0), (Verdict::Unknown, Verdict::NotReproduced, 1), "{rest}");
+    }
+}
+
+#[test]
+fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
+    // Two trials each; those of the same cell lie 1 % apart, in eight cells.
+    let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
+    let sizes = [SMALL, LARGE];
+    let all: Vec<(Position, Vec<(&str, Series<u32>)>)> = sizes
+        .iter()
+        .flat_map(|size| [100, 1000].map(|records| position(*size, records, Data::Incompressible)))
+        .map(|at| (at, vec![("a", twice(1.0)), ("b", twice(2.0))]))
+        .collect();
+    let places: Vec<At<'_>> = all.iter().map(|(at, figures)| (at.clone(), figures.as_slice())).collect();
+    let wins = |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
+    assert_eq!((wins("a"), wins("b")), (Verdict::Reproduced, Verdict::NotReproduced));
+    // Alone they tell nothing.
+    assert_eq!(verdict(A_WINS, &places[..1]), Verdict::Unknown);
+}
+
+#[test]
+fn claims_use_the_looks_that_were_planned() {
+    let near = [("a", steady(1.0)), ("b", [(0, 1.01), (1, 1.016), (2, 1.01)].into())];
+    let at = |looks: usize| {
+        let mut pool = pool("none", &[(here(), &near)]);
+        pool.terms.confidence = crate::data::looks::confidence(looks);
+        found(&claim(A_WINS), &[pool]).verdict
+    };
+    assert_eq!((at(1), at(6)), (Verdict::Reproduced, Verdict::Unknown));
 }
 
 #[test]
@@ -127,7 +217,7 @@ fn nearly_the_best_is_enough_where_it_is_allowed() {
     };
     assert_eq!(near(steady(1.9)), Verdict::Reproduced);
     assert_eq!(near(steady(2.1)), Verdict::NotReproduced);
-    assert_eq!(near(shaky(2.0)), Verdict::TooCloseToCall);
+    assert_eq!(near(shaky(2.0)), Verdict::Unknown);
 }
 
 #[test]
@@ -143,7 +233,7 @@ fn a_share_of_the_places_is_enough_where_it_is_said() {
     assert_eq!(verdict(&format!("at.record_size = [\"1B..1KiB\"]\n{A_WINS}"), &places), Verdict::Reproduced);
     let nowhere =
         found(&claim(&format!("at.record_size = [\"1MiB..2MiB\"]\n{A_WINS}")), &[pool("none", &places)]);
-    assert_eq!((nowhere.verdict, nowhere.tally.total()), (Verdict::NotMeasured, 0));
+    assert_eq!((nowhere.verdict, nowhere.tally.total()), (Verdict::Unknown, 0));
     assert_eq!(nowhere.missing, ["a place: record_size 1MiB..2MiB"]);
 }
 
@@ -173,9 +263,9 @@ fn stores_follow_one_another() {
     assert_eq!(order(true, [1.0, 2.0, 0.5]), Verdict::NotReproduced);
     assert_eq!(order(true, [1.0, 2.0, 3.0]), Verdict::Reproduced);
     assert_eq!(order(false, [2.0, 1.0, 3.0]), Verdict::NotReproduced);
-    assert_eq!(order(true, [1.0, 1.0, 3.0]), Verdict::TooCloseToCall);
+    assert_eq!(order(true, [1.0, 1.0, 3.0]), Verdict::Unknown);
     let lacking = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(here(), &[("a", steady(1.0))])]);
-    assert_eq!(lacking, Verdict::NotMeasured);
+    assert_eq!(lacking, Verdict::Unknown);
 }
 
 #[test]
@@ -187,7 +277,7 @@ fn stores_behind_are_worse_than_all_others() {
     // Their own order does not matter, nor that of the others.
     assert_eq!(of(0.5, steady(4.0), steady(3.0)), Verdict::Reproduced);
     assert_eq!(of(3.5, steady(3.0), steady(4.0)), Verdict::NotReproduced);
-    assert_eq!(of(2.0, shaky(2.0), steady(4.0)), Verdict::TooCloseToCall);
+    assert_eq!(of(2.0, shaky(2.0), steady(4.0)), Verdict::Unknown);
     let text = format!("share = \"50%\"\n{behind}");
     let half = verdict(
         &text,
@@ -196,7 +286,7 @@ fn stores_behind_are_worse_than_all_others() {
     assert_eq!(half, Verdict::Reproduced);
     // Of what is not there nothing is known.
     let absent = verdict(behind, &[(here(), &[("a", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])]);
-    assert_eq!(absent, Verdict::NotMeasured);
+    assert_eq!(absent, Verdict::Unknown);
     let all = claim("among = [\"c\"]\nexpect.behind = { stores = [\"c\"] }").check(&["insert"], &[]);
     assert!(all.unwrap_err().contains("names all that are compared"));
 }
@@ -211,14 +301,14 @@ fn ratios_and_values_lie_within_a_range() {
     assert_eq!(ratio("..2"), Verdict::NotReproduced);
     let unsure: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", shaky(2500.0))])];
     let least = "expect.ratio = { of = \"b\", to = \"a\", range = \"2..\" }";
-    assert_eq!(verdict(least, unsure), Verdict::TooCloseToCall);
+    assert_eq!(verdict(least, unsure), Verdict::Unknown);
     let value = |range: &str| {
         verdict(&format!("expect.value = {{ stores = [\"a\", \"b\"], range = \"{range}\" }}"), figures)
     };
     assert_eq!(value("..3µs"), Verdict::Reproduced);
     assert_eq!(value("2µs.."), Verdict::NotReproduced);
     let none = verdict("expect.value = { stores = [\"x\"], range = \"1ns..\" }", figures);
-    assert_eq!(none, Verdict::NotMeasured);
+    assert_eq!(none, Verdict::Unknown);
 }
 
 /// Both kinds of data in one place.
@@ -246,7 +336,7 @@ fn a_store_is_compared_with_itself_at_another_value_of_an_axis() {
     let times = stores.evidence[0].times.unwrap().value;
     assert!((times - 143.0 / 121.0).abs() < 1e-3, "{times}");
     let lacking = found(&claim(ratio), &[of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
-    assert_eq!((lacking.verdict, lacking.missing), (Verdict::NotMeasured, vec!["data compressible".into()]));
+    assert_eq!((lacking.verdict, lacking.missing), (Verdict::Unknown, vec!["data compressible".into()]));
 }
 
 #[test]
@@ -263,9 +353,9 @@ fn a_ratio_is_greatest_somewhere() {
     assert_eq!(at("1KiB..10KiB", "", &pools).verdict, Verdict::NotReproduced);
     assert_eq!(at("1B..1KiB", ", range = \"4..\"", &pools).verdict, Verdict::NotReproduced);
     let alike = [of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 20.0)].concat())];
-    assert_eq!(at("1B..1KiB", "", &alike).verdict, Verdict::TooCloseToCall);
+    assert_eq!(at("1B..1KiB", "", &alike).verdict, Verdict::Unknown);
     let only = at("1B..1KiB", "", &[of_places(&kinds(SMALL, 1.0, 2.0))]);
-    assert_eq!(only.verdict, Verdict::NotMeasured);
+    assert_eq!(only.verdict, Verdict::Unknown);
     assert_eq!(only.evidence[0].missing, ["another record_size than 1B..1KiB"]);
     let absent = at("1MiB..2MiB", "", &pools);
     assert_eq!(absent.evidence[0].missing, ["record_size 1MiB..2MiB"]);
@@ -283,12 +373,12 @@ fn winners_stay_beside_a_load_or_do_not() {
     assert_eq!((stays.verdict, stays.scope.facets.len()), (Verdict::Reproduced, 0));
     assert_eq!(stays.evidence[0].shown[1].who, "a, video");
     assert_eq!(beside(&[("a", steady(20.0)), ("b", steady(10.0))]).verdict, Verdict::NotReproduced);
-    assert_eq!(beside(&[("a", steady(1.0)), ("b", shaky(1.0))]).verdict, Verdict::TooCloseToCall);
+    assert_eq!(beside(&[("a", steady(1.0)), ("b", shaky(1.0))]).verdict, Verdict::Unknown);
     let lacks = beside(&[("a", steady(1.0))]);
-    assert_eq!(lacks.verdict, Verdict::NotMeasured);
+    assert_eq!(lacks.verdict, Verdict::Unknown);
     assert_eq!(lacks.evidence[0].missing, ["b at 1B..1KiB, 100 records, incompressible, video"]);
     let never = found(&claim(SAME), &[pool("none", &[(here(), &[("a", steady(1.0))])])]);
-    assert_eq!((never.verdict, never.missing), (Verdict::NotMeasured, vec!["background video".into()]));
+    assert_eq!((never.verdict, never.missing), (Verdict::Unknown, vec!["background video".into()]));
 }
 
 #[test]
@@ -312,7 +402,7 @@ fn wins_are_counted_on_both_sides() {
     assert_eq!(more.verdict, Verdict::Reproduced);
     assert_eq!(more.evidence[0].shown.iter().map(|s| s.value).collect::<Vec<_>>(), [2.0, 1.0]);
     assert_eq!(count([1.0, 3.0], [3.0, 1.0]).verdict, Verdict::NotReproduced);
-    assert_eq!(count([3.0, 3.0], [2.0, 3.0]).verdict, Verdict::TooCloseToCall);
+    assert_eq!(count([3.0, 3.0], [2.0, 3.0]).verdict, Verdict::Unknown);
 }
 
 #[test]
@@ -351,6 +441,31 @@ fn a_claim_can_be_about_one_machine() {
 }
 
 #[test]
+fn disks_cross_with_file_systems_and_may_be_left_out() {
+    let at = |place: &str, [a, b]: [f64; 2]| {
+        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+        pool.scope.facets = vec![(Axis::PLACE, place.into())];
+        pool
+    };
+    let pools = [
+        at("hdd", [2.0, 1.0]),
+        at("ssd", [1.0, 2.0]),
+        at("ntfs:4096@hdd", [1.0, 2.0]),
+        at("ntfs:4096@ssd", [1.0, 2.0]),
+    ];
+    let verdicts = |rest: &str| -> Vec<Verdict> {
+        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
+    };
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
+    assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
+    assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
+    // On each file system by itself.
+    let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
+    assert_eq!(verdicts(same), [no, yes]);
+}
+
+#[test]
 fn what_makes_no_sense_is_told() {
     for (rest, words) in [
         ("expect.winner = { stores = [] }", "names no store"),
@@ -370,6 +485,7 @@ fn what_makes_no_sense_is_told() {
         ("expect.unchanged = { axis = \"store\", between = [\"a\", \"b\"] }", "leave axis out"),
         (&format!("at.background = [\"none\"]\n{SAME}"), "leave it out of at"),
         ("at.data = [\"compressible\", \"compressible\"]\nexpect.winner = { stores = [\"a\"] }", "twice"),
+        ("except.records = [\"100..500\"]\nexpect.winner = { stores = [\"a\"] }", "lies within a table"),
         ("average = \"stores\"\nexpect.winner = { stores = [\"a\"] }", "leaves no store"),
         (
             "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", along = \"data\", value = \"compressible\" }",

@@ -29,32 +29,20 @@ pub enum Verdict {
     Reproduced,
     /// Too few do, whatever the undecided ones would say.
     NotReproduced,
-    /// It depends on checks that the trials can't decide.
-    TooCloseToCall,
-    /// Too little of what the claim is about was measured for a verdict, whatever that little says.
-    SoFar,
-    /// It depends on figures that are not there.
-    NotMeasured,
+    /// Neither: figures lack, too little of what the claim is about was measured, or there are too few trials.
+    Unknown,
 }
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Verdict; 5] = [
-        Verdict::Reproduced,
-        Verdict::NotReproduced,
-        Verdict::TooCloseToCall,
-        Verdict::SoFar,
-        Verdict::NotMeasured,
-    ];
+    pub const ALL: [Verdict; 3] = [Verdict::Reproduced, Verdict::NotReproduced, Verdict::Unknown];
 
     /// The words in reports.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Reproduced => "reproduced",
             Verdict::NotReproduced => "not reproduced",
-            Verdict::TooCloseToCall => "too close to call",
-            Verdict::SoFar => "so far",
-            Verdict::NotMeasured => "not measured",
+            Verdict::Unknown => "unknown",
         }
     }
 }
@@ -87,8 +75,10 @@ pub struct Evidence {
     /// The number of stores that were averaged; absent where each is by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged_stores: Option<usize>,
-    /// The outcome.
+    /// The outcome, as far as intervals settle it.
     pub outcome: Outcome,
+    /// The outcome that few trials lean to; the same where it is settled.
+    pub leaning: Outcome,
     /// The figures.
     pub shown: Vec<Shown>,
     /// The ratio that decided it, where one did.
@@ -102,13 +92,6 @@ pub struct Evidence {
     pub covers: Vec<Position>,
 }
 
-impl Evidence {
-    /// Whether its figures are there.
-    pub(super) fn is_decided(&self) -> bool {
-        self.outcome != Outcome::Missing
-    }
-}
-
 /// The number of checks by their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
@@ -120,9 +103,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts.
+    /// Counts what is settled.
     pub fn of(evidence: &[Evidence]) -> Tally {
-        let count = |outcome: Outcome| evidence.iter().filter(|evidence| evidence.outcome == outcome).count();
+        Tally::count(evidence.iter().map(|evidence| evidence.outcome))
+    }
+
+    /// Counts what the trials lean to.
+    pub fn leaning(evidence: &[Evidence]) -> Tally {
+        Tally::count(evidence.iter().map(|evidence| evidence.leaning))
+    }
+
+    /// Counts.
+    pub fn count(outcomes: impl Iterator<Item = Outcome> + Clone) -> Tally {
+        let count = |wanted: Outcome| outcomes.clone().filter(|outcome| *outcome == wanted).count();
         Tally {
             agree: count(Outcome::Agrees),
             disagree: count(Outcome::Disagrees),
@@ -136,38 +129,45 @@ impl Tally {
         self.agree + self.disagree + self.close + self.missing
     }
 
-    /// The verdict where `percent` of the checks must agree.
+    /// The verdict where `percent` of the checks must agree. It is known only where the checks that lack a figure leave both open: where
+    /// the others could have borne the claim out, and could have contradicted it.
     pub fn verdict(self, percent: f64) -> Verdict {
         // So that 2 of 3 are 66.7 %, and nothing is asked for beyond all by a rounding error.
         let needed = (percent / 100.0 * self.total() as f64 - 1e-6).ceil() as usize;
         match self {
-            _ if self.total() == 0 => Verdict::NotMeasured,
+            _ if self.total() == 0 => Verdict::Unknown,
+            _ if self.missing > self.total().saturating_sub(needed) || self.missing >= needed => {
+                Verdict::Unknown
+            }
             _ if self.agree >= needed => Verdict::Reproduced,
             _ if self.total() - self.disagree < needed => Verdict::NotReproduced,
-            _ if self.agree + self.close >= needed => Verdict::TooCloseToCall,
-            _ => Verdict::NotMeasured,
+            _ => Verdict::Unknown,
         }
     }
 }
 
 /// The number of combinations of operation (or other figure), record size, records and data that a claim is about, and
 /// how many of them were measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
+    /// Those measured.
     pub measured: usize,
+    /// All.
     pub whole: usize,
+    /// The record counts, or other values along the columns, of which less than half was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub short: Vec<String>,
 }
 
 impl Coverage {
     /// Whether it is all that the claim is about.
-    pub fn is_whole(self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on what is checked combination by combination: half.
-    pub fn is_half(self) -> bool {
-        2 * self.measured >= self.whole
+    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count.
+    pub fn is_half(&self) -> bool {
+        2 * self.measured >= self.whole && self.short.is_empty()
     }
 }
 
@@ -178,18 +178,29 @@ pub struct Finding {
     pub scope: Scope,
     /// The verdict on the claim.
     pub verdict: Verdict,
-    /// The verdict of the checks alone; another one only where that above is [`Verdict::SoFar`].
+    /// The verdict so far: what the trials lean to, of what was measured. The same where the verdict is known.
     pub looks: Verdict,
     /// The share of what the claim is about that was measured; `None` where it is not known.
     pub coverage: Option<Coverage>,
-    /// The checks by outcome.
+    /// The checks by outcome, as far as it is settled.
     pub tally: Tally,
+    /// The checks by what the trials lean to.
+    pub leaning: Tally,
     /// The checks.
     pub evidence: Vec<Evidence>,
     /// The values that the claim speaks of and the figures don't have at all.
     pub missing: Vec<String>,
+    /// The stores that can't be had here, each with the reason: the claim is judged without them, or not at all.
+    pub without: Vec<String>,
     /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
     pub behind: Vec<String>,
+}
+
+impl Finding {
+    /// Whether anything of what the claim is about was measured.
+    pub fn is_measured(&self) -> bool {
+        self.tally.missing < self.tally.total()
+    }
 }
 
 #[cfg(test)]
@@ -201,17 +212,20 @@ mod tests {
         let verdict = |agree, disagree, close, missing, percent| {
             Tally { agree, disagree, close, missing }.verdict(percent)
         };
-        assert_eq!(verdict(0, 0, 0, 0, 100.0), Verdict::NotMeasured);
+        assert_eq!(verdict(0, 0, 0, 0, 100.0), Verdict::Unknown);
         assert_eq!(verdict(3, 0, 0, 0, 100.0), Verdict::Reproduced);
         assert_eq!(verdict(2, 1, 0, 0, 100.0), Verdict::NotReproduced);
-        assert_eq!(verdict(2, 0, 1, 0, 100.0), Verdict::TooCloseToCall);
-        assert_eq!(verdict(2, 0, 0, 1, 100.0), Verdict::NotMeasured);
-        assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 0, 1, 0, 100.0), Verdict::Unknown);
+        assert_eq!(verdict(2, 0, 0, 1, 100.0), Verdict::Unknown);
+        // Refuted by a check, and could never have been borne out.
+        assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::Unknown);
+        assert_eq!(verdict(0, 3, 0, 1, 50.0), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 0, 0, 2, 50.0), Verdict::Unknown);
         assert_eq!(verdict(2, 1, 0, 0, 66.7), Verdict::NotReproduced);
         assert_eq!(verdict(2, 1, 0, 0, 66.6), Verdict::Reproduced);
         assert_eq!(verdict(2, 2, 0, 0, 50.0), Verdict::Reproduced);
-        assert_eq!(verdict(1, 1, 1, 1, 50.0), Verdict::TooCloseToCall);
-        assert_eq!(verdict(1, 2, 0, 1, 50.0), Verdict::NotMeasured);
+        assert_eq!(verdict(1, 1, 1, 1, 50.0), Verdict::Unknown);
+        assert_eq!(verdict(1, 2, 0, 1, 50.0), Verdict::Unknown);
         assert_eq!(verdict(1, 3, 0, 0, 50.0), Verdict::NotReproduced);
         assert_eq!(verdict(100, 0, 0, 0, 100.0), Verdict::Reproduced);
     }

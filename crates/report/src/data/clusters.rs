@@ -104,7 +104,7 @@ impl At {
         match place.parse::<FileSystem>() {
             Ok(system) => At {
                 kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
-                row: joined([system.kind().name, &system.options()]),
+                row: system.without_cluster(),
                 settings,
                 cluster: system.cluster(),
             },

@@ -1,14 +1,27 @@
 //! Published findings against the runs at hand: the verdicts on each claim, and their figures in a line.
 
-use serde::Serialize;
-use storebench_core::cell::{Axis, GuaranteeChoice};
-use storebench_core::units::three_digits;
+mod document;
+mod words;
 
-use super::matrix::{Sorted, competing_series, ranked};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use storebench_core::cell::{Axis, GuaranteeChoice};
+use storebench_core::result::RunHeader;
+
+use super::matrix::{Sorted, competing_series, ranked, terms};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
-use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Scope};
-use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
+use crate::claims::{
+    Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
+};
+use crate::published::Table;
+use crate::stats::Terms;
+
+pub use self::document::{StudyDocument, documents};
+pub(crate) use self::words::{
+    covered, evidence_line, judged_without, leaning, measured, on_published, score, takes, telling, why_not,
+};
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -26,6 +39,8 @@ pub struct Checked<'a> {
     pub claim: &'a Claim,
     /// For each group, or each set of groups that differ only in what the claim compares.
     pub findings: Vec<Finding>,
+    /// What the same rule gives on the tables that its own paper published.
+    pub published: Vec<OnTable>,
 }
 
 /// Checks all claims of the runs' studies.
@@ -45,10 +60,20 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
         let checked = |claim: &'a Claim| Checked {
             claim,
             findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
+            published: on_tables(claim, &study.among, of_study(merged, study)),
         };
         Study { study, checked: study.claims.iter().map(checked).collect() }
     };
     merged.claims.iter().map(study).collect()
+}
+
+/// The published tables of a study.
+fn of_study<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
+    let own = |table: &Table| table.study == study.study;
+    // A study's tables stand together.
+    let from = merged.tables.iter().position(own).unwrap_or_default();
+    let number = merged.tables[from..].iter().take_while(|table| own(table)).count();
+    &merged.tables[from..from + number]
 }
 
 /// Each figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
@@ -61,7 +86,7 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
             continue;
         }
         for (figure, pools) in figures.iter().zip(&mut all) {
-            let pool = pool(group, &sorted, figure);
+            let pool = pool(merged, group, &sorted, figure);
             match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
                 Some(known) => join(known, pool),
                 None => pools.push(pool),
@@ -79,6 +104,13 @@ fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
 
 fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     known.behind.extend(pool.behind);
+    known.terms.confidence = known.terms.confidence.max(pool.terms.confidence);
+    if pool.terms.resolution.fixed_ns > known.terms.resolution.fixed_ns {
+        known.terms.resolution = pool.terms.resolution;
+    }
+    // What one tier leaves out another may have.
+    known.cannot.retain(|(store, _)| !pool.stores.contains(store));
+    known.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !known.stores.contains(store)));
     known.scope.guarantee = Some((GuaranteeChoice::Default, None));
     known
         .stores
@@ -92,11 +124,12 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     }
 }
 
-fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
+fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
     let mut pool = Pool {
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
-        resolution: sorted.resolution(&figure.operation, figure.column),
+        terms: terms_of(merged, group, sorted, figure),
+        cannot: cannot(merged, group, sorted),
         behind: Vec::new(),
         cells: Default::default(),
     };
@@ -113,6 +146,30 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
         pool.cells.insert(position.clone(), figures);
     }
     pool
+}
+
+/// On which terms a figure is told apart in a group: those of the tables of winners, for all of its runs.
+fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Terms {
+    let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
+    Terms {
+        resolution: sorted.resolution(&figure.operation, figure.column),
+        ..terms(&headers, group.trials.iter(), &figure.operation, figure.column)
+    }
+}
+
+/// The stores of a group of which no combination could be run, each with why.
+fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>) -> Vec<(String, String)> {
+    let ran: HashSet<Cow<'_, str>> =
+        group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
+    let mut all: Vec<(String, String)> = Vec::new();
+    for omitted in &group.left_out {
+        let store = merged.layout.contestant(&omitted.cell);
+        let known = all.iter().any(|(own, _)| *own == store);
+        if sorted.stores.contains(&store) && !ran.contains(&store) && !known {
+            all.push((store.into_owned(), omitted.reason.to_owned()));
+        }
+    }
+    all
 }
 
 fn scope(key: &GroupKey) -> Scope {
@@ -178,98 +235,6 @@ pub(crate) fn unheard(claim: &Claim) -> String {
     if groups.is_empty() { "a trial".into() } else { groups }
 }
 
-/// The check that shows best why the verdict is what it is.
-pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
-    let wanted = match finding.looks {
-        Verdict::Reproduced => Outcome::Agrees,
-        Verdict::NotReproduced => Outcome::Disagrees,
-        Verdict::TooCloseToCall => Outcome::Close,
-        Verdict::SoFar | Verdict::NotMeasured => Outcome::Missing,
-    };
-    finding.evidence.iter().find(|evidence| evidence.outcome == wanted)
-}
-
-/// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for.
-pub(crate) fn why_not(finding: &Finding) -> String {
-    match finding.behind.as_slice() {
-        [] => format!("needs {}", lacks(finding)),
-        [first, rest @ ..] => {
-            let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
-            format!("not judged: fell behind ({first}{more})")
-        }
-    }
-}
-
-/// The cells that a finding lacks: two of them, and the number of the others.
-pub(crate) fn lacks(finding: &Finding) -> String {
-    let cells = finding
-        .evidence
-        .iter()
-        .filter(|evidence| evidence.outcome == Outcome::Missing)
-        .flat_map(|evidence| &evidence.missing);
-    let mut all: Vec<&str> = Vec::new();
-    for missing in finding.missing.iter().chain(cells) {
-        if !all.contains(&missing.as_str()) {
-            all.push(missing);
-        }
-    }
-    match all.as_slice() {
-        [] => "figures that are not zero, of one block".into(),
-        [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
-        few => few.join(", "),
-    }
-}
-
-/// The words for a claim of which too little was measured for a verdict.
-pub(crate) fn leaning(looks: Verdict) -> &'static str {
-    match looks {
-        Verdict::Reproduced => "looks right",
-        Verdict::NotReproduced => "looks wrong",
-        Verdict::TooCloseToCall => "can't be told",
-        Verdict::SoFar | Verdict::NotMeasured => "",
-    }
-}
-
-/// The measured part of all that a claim is about, where that is not the whole: `12 of 68 combinations measured`.
-pub(crate) fn covered(claim: &Claim, coverage: Option<Coverage>) -> Option<String> {
-    let Coverage { measured, whole } = coverage.filter(|coverage| !coverage.is_whole())?;
-    let all = if claim.is_of_average() { ", an average takes all" } else { "" };
-    Some(format!("{measured} of {whole} combinations measured{all}"))
-}
-
-/// The checks that agree, out of all: `3/4`.
-pub(crate) fn score(tally: Tally) -> String {
-    format!("{}/{}", tally.agree, tally.total())
-}
-
-/// One check in a line: where, the figures, and the ratio.
-pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
-    let mut at = Vec::new();
-    if with_figure {
-        at.push(evidence.figure.clone());
-    }
-    if let Some(places) = evidence.averaged {
-        let stores = evidence.averaged_stores.map_or("".into(), |stores| format!(", {stores} stores"));
-        at.push(format!("mean of {places} combination{}{stores}", if places == 1 { "" } else { "s" }));
-    }
-    let spot = evidence.spot.to_string();
-    at.extend((!spot.is_empty()).then_some(spot));
-    let shown: Vec<String> = evidence
-        .shown
-        .iter()
-        .map(|shown| format!("{} {}", shown.who, evidence.unit.show(shown.value)))
-        .collect();
-    let mut line = at.join(", ");
-    if !line.is_empty() && !shown.is_empty() {
-        line.push_str(": ");
-    }
-    line.push_str(&shown.join(", "));
-    if let Some(times) = evidence.times {
-        line.push_str(&format!(" ({} times)", three_digits(times.value)));
-    }
-    line
-}
-
 /// The words in place of a scope for claims that were checked in none.
 pub(crate) const NOT_APPLICABLE: &str = "not applicable";
 
@@ -299,68 +264,6 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
         rows.push((NOT_APPLICABLE.into(), counts));
     }
     rows
-}
-
-/// A study's claims as JSON has them.
-#[derive(Serialize)]
-pub struct StudyDocument<'a> {
-    study: &'a str,
-    source: &'a str,
-    claims: Vec<ClaimDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct ClaimDocument<'a> {
-    says: &'a str,
-    source: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-    expected: String,
-    findings: Vec<FindingDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct FindingDocument<'a> {
-    hardware: &'a str,
-    title: String,
-    verdict: Verdict,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    looks: Option<Verdict>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    coverage: Option<Coverage>,
-    checks: Tally,
-    evidence: &'a [Evidence],
-    missing: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    behind: &'a [String],
-}
-
-/// The verdicts as JSON has them.
-pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<StudyDocument<'a>> {
-    let finding = |finding: &'a Finding| FindingDocument {
-        hardware: &finding.scope.hardware,
-        title: label(merged, &finding.scope),
-        verdict: finding.verdict,
-        looks: (finding.verdict == Verdict::SoFar).then_some(finding.looks),
-        coverage: finding.coverage,
-        checks: finding.tally,
-        evidence: &finding.evidence,
-        missing: &finding.missing,
-        behind: &finding.behind,
-    };
-    let claim = |checked: &'a Checked<'a>| ClaimDocument {
-        says: &checked.claim.says,
-        source: &checked.claim.source,
-        note: checked.claim.note.as_deref(),
-        expected: checked.claim.in_words(),
-        findings: checked.findings.iter().map(finding).collect(),
-    };
-    let study = |study: &'a Study<'a>| StudyDocument {
-        study: &study.study.study,
-        source: &study.study.source,
-        claims: study.checked.iter().map(claim).collect(),
-    };
-    studies.iter().map(study).collect()
 }
 
 #[cfg(test)]

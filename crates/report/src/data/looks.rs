@@ -40,13 +40,14 @@ pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bo
     planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
 }
 
-/// Whether the second is told from the best, or both are known to be alike to within `precision`, a share of 1, or to within
-/// what the clock can tell.
+/// Whether the second is told from the best, if only by what the clock can't tell, or all of their interval says that both are alike
+/// to within `precision`, a share of 1.
 pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) -> bool {
     let interval =
         times_worse.filter(|ratio| ratio.blocks >= MIN_BLOCKS).and_then(|ratio| ratio.ratio.interval);
     matches!(rule, Some(Rule::Interval | Rule::Clock))
-        && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
+        && interval
+            .is_some_and(|i| i.low > 1.0 || (i.high <= 1.0 + precision && i.low * (1.0 + precision) >= 1.0))
 }
 
 /// The number of looks that the figures of one position allow for. Where several runs were each stopped by looks, any of one
@@ -76,6 +77,17 @@ mod tests {
         assert_eq!((from(1), from(4)), (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32]));
         assert_eq!(from(40), [40]);
         assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
+    }
+
+    #[test]
+    fn alike_is_what_lies_within_the_margin_with_all_of_its_interval() {
+        let clear = |low: f64, high: f64| {
+            let interval = Some(crate::stats::Interval { low, high, confidence: CONFIDENCE });
+            let ratio = crate::stats::Estimate { value: (low * high).sqrt(), interval };
+            is_clear(Some(Rule::Interval), Some(Ratio { blocks: 5, ratio }), 0.03)
+        };
+        assert!(clear(0.98, 1.02) && clear(1.01, 1.06));
+        assert!(!clear(1.00, 1.06) && !clear(0.66, 6.7) && !clear(0.95, 1.01));
     }
 
     #[test]

@@ -184,8 +184,8 @@ fn compare(
 ) -> Option<Evidence> {
     let here = pool.cells.get(position)?;
     let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
-    let (spot, resolution) = (position.clone(), pool.resolution);
-    let contest = Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
+    let (spot, terms) = (position.clone(), pool.terms);
+    let contest = Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }
 

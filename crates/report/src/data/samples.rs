@@ -85,6 +85,11 @@ impl Sample {
         Sample { ns, ..self }
     }
 
+    /// The same, so many times as slow.
+    pub fn times(self, factor: f64) -> Sample {
+        Sample { ns: self.ns * factor, ..self }
+    }
+
     pub fn failed(mut self, message: &str) -> Sample {
         let log = format!("logs/{}.log", self.cell.store());
         self.outcome = Outcome::Failed { reason: Failure::Store, message: message.into(), log };

@@ -11,7 +11,6 @@ use storebench_core::plan::Plan;
 use storebench_core::units::parse_bytes;
 
 use crate::data::merge::Merged;
-use crate::data::names::joined;
 use crate::layout::words;
 
 /// An axis that tells contestants apart, such as a setting of a store.
@@ -58,7 +57,7 @@ fn clusters(cells: &[Option<&Cell>]) -> Variants {
     let size = |cell: &Cell| system(cell).map(|system| system.cluster()).filter(|size| *size > 0);
     let sizes: BTreeSet<u32> = cells.iter().flatten().filter_map(|cell| size(cell)).collect();
     let line = |cell: &Cell| match system(cell) {
-        Some(system) => joined([system.kind().name, &system.options()]),
+        Some(system) => system.without_cluster(),
         None => cell.text(Axis::PLACE).to_owned(),
     };
     Variants {

@@ -1,10 +1,10 @@
 //! Published findings in the page: counts, each claim with its verdicts, and all checks behind them.
 
-use crate::claims::{Evidence, Finding, Outcome, Verdict};
+use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::{
-    Checked, Counts, Study, check, counts, covered, evidence_line, label, leaning, mixed_tiers, telling,
-    unheard, why_not,
+    Checked, Counts, Study, check, counts, evidence_line, judged_without, label, leaning, measured,
+    mixed_tiers, on_published, takes, telling, unheard, why_not,
 };
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
@@ -43,14 +43,14 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
 
 /// Whether the run measured anything of what a claim is about.
 fn is_measured(checked: &Checked<'_>) -> bool {
-    checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+    checked.findings.iter().any(Finding::is_measured)
 }
 
 /// The claims that nothing was measured of, in one line that opens.
 fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
     let line = |(index, checked): &(usize, &Checked<'_>)| {
         let takes = match checked.findings.first() {
-            Some(finding) => why_not(finding),
+            Some(finding) => why_not(checked.claim, finding),
             None => format!("needs {}", unheard(checked.claim)),
         };
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
@@ -99,8 +99,7 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "yes",
         Verdict::NotReproduced => "no",
-        Verdict::TooCloseToCall => "close",
-        Verdict::SoFar | Verdict::NotMeasured => "none",
+        Verdict::Unknown => "close",
     }
 }
 
@@ -111,32 +110,31 @@ fn badge(verdict: Verdict) -> Tag {
 fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
     let claim = checked.claim;
     let (measured, others): (Vec<&Finding>, Vec<_>) =
-        checked.findings.iter().partition(|finding| finding.verdict != Verdict::NotMeasured);
+        checked.findings.iter().partition(|finding| finding.is_measured());
     let mut verdicts: Vec<Html> =
         measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
-    verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, &others)));
-    let checks = (
-        claim.note.as_deref().map(note),
-        note(("Checked: ", claim.in_words(), ".")),
-        all_checks(merged, checked),
-    );
+    verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, claim, &others)));
+    let checks = (claim.note.as_deref().map(note), all_checks(merged, checked));
     let source = small(("(", &claim.source, ")"));
     tag("li").with((
         (tag("strong").with(&claim.says), " ", source),
+        note(("Expected: ", claim.in_words(), ".")),
+        on_published(checked).map(|published| note(("On the paper's own figures: ", published, "."))),
         list(verdicts),
         folded("How it was checked", checks),
     ))
 }
 
 /// The groups in which nothing of a claim was measured, in one line.
-fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
+fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
-        let lines = others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(other)));
-        return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
+        let lines =
+            others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(claim, other)));
+        return Html::of(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; {}", label(merged, &only.scope), why_not(only));
-    Html::of((badge(Verdict::NotMeasured), takes))
+    let takes = format!(" {}; {}", label(merged, &only.scope), why_not(claim, only));
+    Html::of((badge(Verdict::Unknown), takes))
 }
 
 /// A verdict, where it holds, and the figures that tell.
@@ -145,15 +143,11 @@ fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> 
     let why = telling(finding)
         .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
         .unwrap_or_default();
-    let score = if finding.tally.total() == 0 {
-        String::new()
-    } else {
-        format!("{} of {} checks agree", finding.tally.agree, finding.tally.total())
-    };
-    let measured = covered(checked.claim, finding.coverage).filter(|_| finding.tally.total() > 0);
-    let looks = if finding.verdict == Verdict::SoFar { leaning(finding.looks) } else { "" };
-    let parts = [label, looks.into(), score, measured.unwrap_or_default(), why];
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
+    let measured = measured(checked.claim, finding).map(|measured| format!("measured {measured}"));
+    let known = [Some(leaning(finding).into()), Some(score), measured, takes(checked.claim, finding)];
+    let parts = [Some(label)].into_iter().chain(known).chain([judged_without(finding), Some(why)]).flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     Html::of((badge(finding.verdict), " ", parts.join("; ")))
 }
 

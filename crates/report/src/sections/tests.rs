@@ -5,6 +5,7 @@ use storebench_core::result::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
+use crate::claims::StudyClaims;
 use crate::data::effects::tests::factorial;
 use crate::data::merge::Merged;
 use crate::data::samples::{self, Sample, blocks};
@@ -32,9 +33,17 @@ fn run_for(section: &str) -> Run {
             let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(2000.0 * wobble);
             vec![Sample::new("lmdb").ns(1000.0 * wobble), disturbed]
         }),
+        "verdicts" => samples::study(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
+}
+
+/// The claims that a section tells of.
+fn claims_for(section: &str) -> Vec<StudyClaims> {
+    let of_crud =
+        (section == "verdicts").then(|| crate::claims::of_run("crud", "", "test").unwrap().unwrap());
+    of_crud.into_iter().collect()
 }
 
 fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
@@ -75,19 +84,23 @@ impl SqlWriter for Rows {
 }
 
 #[test]
-fn every_section_stands_in_all_five_outputs() {
+fn every_section_stands_in_all_outputs_that_are_its() {
     for section in SECTIONS {
         let runs = [run_for(section.name)];
-        let merged = Merged::new(&runs, &[]);
+        let merged = Merged::new(&runs, &[]).with_published(claims_for(section.name), Vec::new());
         let report = Report::new(&merged);
         let tables = Block::tables(report.blocks(section));
         assert!(!tables.is_empty(), "{}", section.name);
         let text = terminal::overview(&report, STYLE);
         let title = terminal::grid::wrap(section.title, STYLE.width, "  ");
-        assert!(text.contains(title.trim_end()) && terminal::full(&report, STYLE).contains(title.trim_end()));
+        let for_people = section.stands != Stands::InFiles;
+        for text in [text, terminal::full(&report, STYLE)] {
+            assert_eq!(text.contains(title.trim_end()), for_people, "{}", section.name);
+        }
         let page = written(|out| page::write(&report, None, out));
         let id = format!("<section id=\"{}\"", section.name);
-        assert!(page.contains(&id) && page.contains(&format!("#go={}", section.name)), "{}", section.name);
+        let link = format!("#go={}\"", section.name);
+        assert_eq!([page.contains(&id), page.contains(&link)], [for_people; 2], "{}", section.name);
         let in_files: usize = tables.iter().map(|table| table.in_files().count()).sum();
         assert_eq!(csv_of(section, &report).len(), in_files);
         let json: serde_json::Value =

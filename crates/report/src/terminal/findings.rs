@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::{
-    Checked, Counts, NOT_APPLICABLE, Study, check, counts, covered, evidence_line, label, leaning,
-    mixed_tiers, score, telling, unheard, why_not,
+    Checked, Counts, NOT_APPLICABLE, Study, check, counts, covered, evidence_line, judged_without, label,
+    leaning, measured, mixed_tiers, on_published, score, takes, telling, unheard, why_not,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -38,7 +38,10 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&of_claim(merged, number + 1, checked, style));
     }
     if !unheard.is_empty() {
-        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and why"));
+        out.push_str(&style.paint(
+            paint(Verdict::Unknown),
+            "    Unknown, as nothing was measured of them, and what it would take",
+        ));
         out.push('\n');
     }
     for (number, checked) in unheard {
@@ -73,7 +76,7 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
 
 /// Whether any group says something of it.
 fn is_heard(checked: &Checked<'_>) -> bool {
-    checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+    checked.findings.iter().any(Finding::is_measured)
 }
 
 fn is_any_heard(study: &Study<'_>) -> bool {
@@ -85,7 +88,8 @@ fn claim(checked: &Checked<'_>) -> String {
 }
 
 fn lacking(checked: &Checked<'_>) -> String {
-    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why_not)
+    let why = |finding| why_not(checked.claim, finding);
+    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }
 
 fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
@@ -97,7 +101,7 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         [Item::new(label)].into_iter().chain(numbers).collect()
     };
     let (told, silent): (Vec<_>, Vec<_>) =
-        counts(merged, study).into_iter().partition(|(_, counts)| is_any_told(counts));
+        counts(merged, study).into_iter().partition(|(label, _)| is_any_told(merged, study, label));
     grid.group(told.into_iter().map(row).collect());
     let mut out = grid.render(style);
     let (elsewhere, silent): (Vec<_>, Vec<_>) =
@@ -114,69 +118,82 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// Whether any finding got a verdict.
-fn is_any_told(counts: &Counts) -> bool {
-    Verdict::ALL.iter().zip(counts).any(|(verdict, count)| *verdict != Verdict::NotMeasured && *count > 0)
+/// Whether anything was measured in a group.
+fn is_any_told(merged: &Merged<'_>, study: &Study<'_>, group: &str) -> bool {
+    let findings = study.checked.iter().flat_map(|checked| &checked.findings);
+    findings.filter(|finding| finding.is_measured()).any(|finding| label(merged, &finding.scope) == group)
 }
 
 fn paint(verdict: Verdict) -> Paint {
     match verdict {
         Verdict::Reproduced => Paint::new().fg_color(Some(AnsiColor::Green.into())),
         Verdict::NotReproduced => Paint::new().bold().fg_color(Some(AnsiColor::Red.into())),
-        Verdict::TooCloseToCall => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
-        Verdict::SoFar | Verdict::NotMeasured => Paint::new().dimmed(),
+        Verdict::Unknown => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
     }
 }
 
 fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: Style) -> String {
     let mut out = wrap(&format!("{number:>3} {}", claim(checked)), style.width, "    ");
+    let mut below = |text: String| {
+        let lines = wrap(&text, style.width - 4, "  ");
+        out.extend(lines.lines().map(|line| format!("    {line}\n")));
+    };
+    below(format!("expected: {}", checked.claim.in_words()));
+    if let Some(published) = on_published(checked) {
+        below(format!("on the paper's own figures: {published}"));
+    }
     for verdict in Verdict::ALL {
         let alike: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
-        let [first, others @ ..] = alike.as_slice() else { continue };
-        let line = wrap(&groups(merged, checked, verdict, &alike), style.width - 4, "  ");
-        // Painted after it was broken into lines, which count what shows.
-        let line = line.replacen(verdict.name(), &style.paint(paint(verdict), verdict.name()), 1);
-        out.extend(line.lines().map(|line| format!("    {line}\n")));
-        if let Some(mut why) = why(checked, first) {
-            if !others.is_empty() {
-                why = format!("{}: {why}", label(merged, &first.scope));
-            }
-            let lines = wrap(&why, style.width - 6, "  ");
-            out.extend(lines.lines().map(|line| format!("      {line}\n")));
+        // Where nothing was measured comes last.
+        let (told, silent): (Vec<&Finding>, Vec<_>) =
+            alike.into_iter().partition(|finding| finding.is_measured());
+        for alike in [told, silent] {
+            out.push_str(&of_verdict(merged, checked, &alike, style));
         }
     }
     out
 }
 
+/// The groups with the same verdict, and the figures behind that of the first.
+fn of_verdict(merged: &Merged<'_>, checked: &Checked<'_>, alike: &[&Finding], style: Style) -> String {
+    let [first, others @ ..] = alike else { return String::new() };
+    let name = first.verdict.name();
+    let line = wrap(&groups(merged, first.verdict, alike), style.width - 4, "  ");
+    // Painted after it was broken into lines, which count what shows.
+    let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
+    let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
+    let of_first =
+        if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
+    let measured = measured(checked.claim, first).map(|measured| format!("measured {measured}"));
+    let known = [measured, takes(checked.claim, first), judged_without(first)];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    let why = telling(first).filter(|_| first.is_measured());
+    let why = why.map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1));
+    for text in [known.join("; ")].into_iter().chain(why).filter(|text| !text.is_empty()) {
+        let lines = wrap(&format!("{of_first}{text}"), style.width - 6, "  ");
+        out.extend(lines.lines().map(|line| format!("      {line}\n")));
+    }
+    out
+}
+
 /// The groups that agree on a verdict.
-fn groups(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
+fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
     let scored = |finding: &&Finding| {
         let label = label(merged, &finding.scope);
-        let scored = format!("{label} {}", score(finding.tally));
-        match verdict {
-            Verdict::NotMeasured => label,
-            Verdict::SoFar => format!("{scored} {}", leaning(finding.looks)).trim_start().to_owned(),
-            _ => scored.trim_start().to_owned(),
+        if !finding.is_measured() {
+            return label;
         }
+        let parts = [label, score(finding), leaning(finding).into()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
     let scores: Vec<String> = alike.iter().map(scored).collect();
     let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
-    if verdict != Verdict::NotMeasured {
-        let mut parts: Vec<String> =
-            alike.iter().filter_map(|finding| covered(checked.claim, finding.coverage)).collect();
-        parts.dedup();
-        if !parts.is_empty() {
-            words.push_str(&format!(" ({})", parts.join("; ")));
-        }
+    let mut parts: Vec<String> =
+        alike.iter().filter(|finding| finding.is_measured()).filter_map(|finding| covered(finding)).collect();
+    parts.dedup();
+    if !parts.is_empty() {
+        words.push_str(&format!(" ({})", parts.join("; ")));
     }
     words
-}
-
-/// The figures that tell, or what it would take to have them.
-fn why(checked: &Checked<'_>, finding: &Finding) -> Option<String> {
-    match finding.verdict {
-        Verdict::NotMeasured => Some(why_not(finding)),
-        _ => telling(finding).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
-    }
 }

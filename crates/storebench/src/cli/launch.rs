@@ -49,22 +49,38 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
     Ok(places)
 }
 
-/// The places of a plan: the directories, or those of them and the file systems that its axis names. Images lie in the first
-/// directory, by name, if none is called `here`.
+/// The places of a plan: the directories, or those of them and the file systems that its axis names. A file system that names no
+/// directory is in the one called `here`; where there is none, it crosses with all: it is in an image in each. A plan that ranks places
+/// has each once, in the first directory by name.
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
     if !plan.axes.names(Axis::PLACE) {
         return Ok(as_places(directories.clone()));
     }
-    let within = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
-    let within = within.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
-    let named = plan.axes.texts(Axis::PLACE).into_iter().map(|name| {
-        let place = match name.parse::<FileSystem>() {
-            Ok(file_system) => Place::Image { within: within.clone(), file_system },
-            Err(_) => Place::Directory(directories.get(&name).ok_or_else(|| no_place(&name))?.clone()),
+    let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
+    let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
+    let at = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
+    let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
+    let mut places = Places::new();
+    for name in plan.axes.texts(Axis::PLACE) {
+        let Ok(file_system) = name.parse::<FileSystem>() else {
+            places.insert(name.clone(), Place::Directory(at(&name)?));
+            continue;
         };
-        Ok((name, place))
-    });
-    named.collect()
+        match file_system.within() {
+            Some(directory) => {
+                let within = at(directory)?;
+                places.insert(name, Place::Image { within, file_system });
+            }
+            None if crosses => places.extend(directories.iter().map(|(directory, within)| {
+                let file_system = file_system.in_directory(directory);
+                (file_system.to_string(), Place::Image { within: within.clone(), file_system })
+            })),
+            None => {
+                places.insert(name, Place::Image { within: first.clone(), file_system });
+            }
+        }
+    }
+    Ok(places)
 }
 
 /// Directories as places.
@@ -322,4 +338,45 @@ pub fn kept(path: &Path) -> String {
 /// The command that resumes a run.
 pub fn go_on(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::plan::find;
+
+    use super::*;
+
+    /// The places of a study with these on its axis, and these directories.
+    fn names(study: &str, axis: &[&str], directories: &[&str]) -> Vec<(String, PathBuf)> {
+        let mut plan = find(study).unwrap();
+        plan.axes.set(Axis::PLACE, axis.iter().map(|text| Axis::PLACE.read(text).unwrap()));
+        let directories =
+            directories.iter().map(|name| ((*name).to_owned(), Path::new("/").join(name))).collect();
+        let places = places(&plan, &directories).unwrap();
+        places.into_iter().map(|(name, place)| (name, place.directory().to_path_buf())).collect()
+    }
+
+    #[test]
+    fn file_systems_cross_with_disks_that_have_names() {
+        let of = |pairs: &[(&str, &str)]| -> Vec<(String, PathBuf)> {
+            pairs.iter().map(|(name, path)| ((*name).to_owned(), PathBuf::from(path))).collect()
+        };
+        assert_eq!(names("crud", &["ntfs:4096"], &["here"]), of(&[("ntfs:4096", "/here")]));
+        assert_eq!(names("crud", &["ntfs:4096"], &["hdd"]), of(&[("ntfs:4096@hdd", "/hdd")]));
+        assert_eq!(
+            names("crud", &["ntfs:4096", "ext4:4096@ssd", "hdd"], &["hdd", "ssd"]),
+            of(&[
+                ("ext4:4096@ssd", "/ssd"),
+                ("hdd", "/hdd"),
+                ("ntfs:4096@hdd", "/hdd"),
+                ("ntfs:4096@ssd", "/ssd")
+            ])
+        );
+        // A plan that ranks places has each once, by the name that its claims know.
+        assert_eq!(names("filesystems", &["ext4:4096"], &["hdd", "ssd"]), of(&[("ext4:4096", "/hdd")]));
+        let mut plan = find("crud").unwrap();
+        plan.axes.set(Axis::PLACE, [Axis::PLACE.read("ntfs:4096@disk").unwrap()]);
+        let wrong = places(&plan, &[("hdd".to_owned(), PathBuf::from("/hdd"))].into()).unwrap_err();
+        assert!(wrong.message.contains("there is no place \"disk\""), "{wrong}");
+    }
 }

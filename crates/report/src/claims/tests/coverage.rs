@@ -33,14 +33,20 @@ fn wins(at: &[(SizeRange, u64)]) -> Pool<u32> {
 }
 
 fn covered(measured: usize, whole: usize) -> Option<Coverage> {
-    Some(Coverage { measured, whole })
+    Some(Coverage { measured, whole, short: Vec::new() })
+}
+
+fn short_of(measured: usize, whole: usize, counts: &[&str]) -> Option<Coverage> {
+    let short = counts.iter().map(|count| format!("{count} records")).collect();
+    Some(Coverage { measured, whole, short })
 }
 
 #[test]
 fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
     let few = one(&claim(A_WINS), &[wins(&three)]);
-    assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::SoFar, Verdict::Reproduced, covered(3, 8)));
+    let covers = short_of(3, 8, &["1,000"]);
+    assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
     let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Reproduced, covered(4, 8)));
     // A value that the claim narrows away is no part of it.
@@ -49,7 +55,36 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
     // A combination that is measured twice counts once, and one that the design has not, not at all.
     let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
-    assert_eq!((twice.verdict, twice.tally.total(), twice.coverage), (Verdict::SoFar, 3, covered(1, 4)));
+    assert_eq!(
+        (twice.verdict, twice.tally.total(), twice.coverage),
+        (Verdict::Unknown, 3, short_of(1, 4, &["1,000"]))
+    );
+}
+
+#[test]
+fn a_claim_over_several_record_counts_needs_each_of_them() {
+    let few = format!("at.records = [\"100..5000\"]\nat.data = [\"incompressible\"]\n{A_WINS}");
+    // Half of the combinations, at one of the two counts.
+    let half = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 100)])]);
+    assert_eq!(
+        (half.verdict, half.looks, half.coverage),
+        (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000"]))
+    );
+    let each = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 1000)])]);
+    assert_eq!((each.verdict, each.coverage), (Verdict::Reproduced, covered(2, 4)));
+}
+
+#[test]
+fn a_claim_about_what_the_design_has_not_names_its_own_part() {
+    let rest = format!(
+        "at = {{ record_size = [\"8000B..12000B\"], records = [\"1000..5000\"], data = [\"incompressible\"] }}\n{A_WINS}"
+    );
+    let size = SizeRange { from: 8000, to: 12_000 };
+    let there = one(&claim(&rest), &[wins(&[(size, 1000)])]);
+    assert_eq!((there.verdict, there.coverage), (Verdict::Reproduced, covered(1, 1)));
+    let two = rest.replace("[\"1000..5000\"]", "[\"1000..5000\", \"10000..50000\"]");
+    let part = one(&claim(&two), &[wins(&[(size, 1000)])]);
+    assert_eq!((part.verdict, part.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000"])));
 }
 
 #[test]
@@ -61,7 +96,7 @@ fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
     let rest =
         format!("at.data = [\"incompressible\"]\nat.record_size = [\"1B..1KiB\"]\nshare = \"50%\"\n{A_WINS}");
     let finding = one(&claim(&rest), &pools);
-    assert_eq!((finding.verdict, finding.coverage), (Verdict::Reproduced, covered(1, 2)));
+    assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, short_of(1, 2, &["1,000"])));
 }
 
 #[test]
@@ -71,7 +106,7 @@ fn an_average_is_over_all_of_it_or_none() {
     let part = one(&claim(&average), &[wins(&three)]);
     assert_eq!(
         (part.verdict, part.looks, part.coverage),
-        (Verdict::SoFar, Verdict::Reproduced, covered(3, 4))
+        (Verdict::Unknown, Verdict::Reproduced, covered(3, 4))
     );
     let whole = one(&claim(&average), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
     assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));
@@ -79,8 +114,8 @@ fn an_average_is_over_all_of_it_or_none() {
                     along = \"record_size\", value = \"1B..1KiB\" }";
     let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
     let finding = one(&claim(greatest), &pools);
-    assert_eq!((finding.verdict, finding.looks), (Verdict::SoFar, Verdict::Reproduced));
-    assert_eq!(finding.coverage, covered(2, 4), "both kinds of data together are one");
+    assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!(finding.coverage, short_of(2, 4, &["1,000"]), "both kinds of data together are one");
 }
 
 #[test]
@@ -88,7 +123,7 @@ fn an_average_over_stores_takes_all_of_them() {
     let ratio = "among = [\"a\", \"b\", \"c\"]\naverage = \"stores\"\nexpect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1..\" }";
     let pools = [of_places(&kinds(SMALL, 1.0, 2.0))];
     let lacking = one(&claim(ratio), &pools);
-    assert_eq!(lacking.verdict, Verdict::NotMeasured);
+    assert_eq!(lacking.verdict, Verdict::Unknown);
     assert!(lacking.evidence[0].missing[0].starts_with("c at "), "{:?}", lacking.evidence[0].missing);
     let two = found(&claim(&ratio.replace(", \"c\"", "")), &pools);
     assert_eq!(two.verdict, Verdict::Reproduced);
@@ -113,7 +148,7 @@ fn stores_win_more_by_one_figure_than_by_the_others() {
     assert_eq!(verdict([2.0, 0.5], [2.0, 2.0]), Verdict::Reproduced);
     assert_eq!(verdict([2.0, 2.0], [2.0, 2.0]), Verdict::NotReproduced);
     assert_eq!(verdict([2.0, 0.5], [0.5, 0.5]), Verdict::NotReproduced);
-    assert_eq!(verdict([2.0, 1.0], [2.0, 2.0]), Verdict::TooCloseToCall);
+    assert_eq!(verdict([2.0, 1.0], [2.0, 2.0]), Verdict::Unknown);
     more.figure.truncate(1);
     assert!(more.check(&["insert", "remove"], &[]).unwrap_err().contains("name it and them in figure"));
 }
@@ -128,8 +163,26 @@ fn stores_that_differ_little_are_alike() {
     assert_eq!(alike([1.0, 1.2, 9.0]), Verdict::Reproduced);
     assert_eq!(alike([1.3, 1.0, 1.0]), Verdict::NotReproduced);
     let rest = "among = [\"a\", \"b\"]\nexpect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
-    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::TooCloseToCall);
-    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0))])]), Verdict::NotMeasured);
+    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::Unknown);
+    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0))])]), Verdict::Unknown);
+    // Alike is what lies within the margin with all of its interval: less than that is not known.
+    let between = |low: f64, high: f64, margin: f64| {
+        // Three blocks whose interval is this one: a mean, and a standard error that Student's t makes a half-width.
+        let (middle, half) = ((low * high).sqrt(), (high / low).ln() / 2.0);
+        let step = half * 3f64.sqrt() / 4.302_652_73;
+        let b: Series<u32> =
+            [(0, -1.0), (1, 0.0), (2, 1.0)].map(|(k, at)| (k, middle * (at * step).exp())).into();
+        let a: Series<u32> = [(0, 1.0), (1, 1.0), (2, 1.0)].into();
+        let rest = format!("expect.alike = {{ stores = [\"a\", \"b\"], within = {margin} }}");
+        let finding = found(&claim(&rest), &[pool("none", &[(here(), &[("a", a), ("b", b)])])]);
+        let interval = finding.evidence[0].times.unwrap().interval.unwrap();
+        assert!((interval.high / interval.low / (high / low) - 1.0).abs() < 1e-6, "{interval:?}");
+        finding.verdict
+    };
+    assert_eq!(between(1.00, 1.06, 1.03), Verdict::Unknown);
+    assert_eq!(between(0.66, 6.7, 1.25), Verdict::Unknown);
+    assert_eq!(between(0.98, 1.02, 1.03), Verdict::Reproduced);
+    assert_eq!(between(1.04, 1.09, 1.03), Verdict::NotReproduced);
     for (wrong, words) in [
         ("{ stores = [\"a\"], within = 1.2 }", "two stores or more"),
         ("{ stores = [\"a\", \"b\"], within = 0.5 }", "1 or more"),

@@ -7,8 +7,9 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use unicode_width::UnicodeWidthStr;
 
+use super::words::lacks;
 use super::*;
-use crate::claims;
+use crate::claims::{self, Coverage};
 use crate::data::samples::{self, Sample, run};
 use crate::files::json;
 use crate::page;
@@ -66,6 +67,12 @@ figure = ["get"]
 at.place = ["hdd"]
 expect.winner = { stores = ["sqlite"] }
 "#;
+
+/// A run of three blocks that differ by a thousandth, so that everything in it is settled.
+fn thrice(samples: &[Sample]) -> Run {
+    let block = |wobble: f64| samples.iter().map(|sample| sample.clone().times(wobble)).collect();
+    samples::blocks("box", &[1.0, 1.001, 0.999].map(block))
+}
 
 fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
     let claims = claims::of_run("another", claims, "test").unwrap();
@@ -138,10 +145,10 @@ source = "1"
 figure = ["get"]
 expect.winner = { stores = ["leveldb"] }
 "#;
-    let runs = [run("box", &samples)];
+    let runs = [thrice(&samples)];
     let merged = with_claims(&runs, claims);
     // Of what was asked for, tiers stay apart.
-    assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::NotMeasured, Verdict::NotMeasured]]);
+    assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::Unknown, Verdict::Unknown]]);
     let text = text(&merged, Style { width: 100, colour: false });
     assert!(text.contains("reproduced: default (as shipped) 1/1"), "{text}");
     assert!(text.contains("never mix guarantees"), "{text}");
@@ -159,7 +166,7 @@ fn a_load_is_compared_with_none() {
     let claims = CLAIMS.replace(", \"rocksdb\", \"berkeleydb\"", "");
     let claims =
         claims.split("[[claim]]").filter(|part| part.contains("video") || part.contains("claims_among"));
-    let runs = [run("box", &samples)];
+    let runs = [thrice(&samples)];
     let merged = with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
     let text = text(&merged, Style { width: 160, colour: false });
     assert!(
@@ -195,7 +202,8 @@ fn the_page_and_the_json_have_them() {
     let page = String::from_utf8(bytes).unwrap();
     assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
     assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
-    assert!(page.contains("Checked: sqlite the best by update, in 75% of the checks."));
+    assert!(page.contains("Expected: sqlite the best by update, in 75% of the checks."));
+    assert!(page.contains("measured 31.8 % of 22 checks"), "{page}");
     let mut bytes = Vec::new();
     json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
@@ -222,11 +230,11 @@ expect.winner = { stores = ["sqlite"] }
     let merged = with_claims(&runs, claims);
     let studies = check(&merged);
     let finding = &studies[0].checked[0].findings[0];
-    assert_eq!(finding.verdict, Verdict::NotMeasured);
+    assert_eq!((finding.verdict, finding.is_measured()), (Verdict::Unknown, false));
     assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
 }
 
-/// A run of all that the quick preset of `crud` measures: every size, 100 records, at one guarantee.
+/// A run of all that the quick preset of `crud` measures: every size, 100 records, at one guarantee, twice.
 fn quick() -> Run {
     let plan = plan::find("crud").unwrap();
     let mut quick = plan.clone();
@@ -246,7 +254,8 @@ fn quick() -> Run {
             }
         }
     }
-    run("box", &samples)
+    let again = samples.iter().map(|sample| sample.clone().times(1.01)).collect();
+    samples::blocks("box", &[samples, again])
 }
 
 #[test]
@@ -261,36 +270,77 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         &checked.findings[0]
     };
     let fastest = finding("Berkeley DB is the fastest at inserting and updating");
-    assert_eq!((fastest.verdict, fastest.looks), (Verdict::SoFar, Verdict::NotReproduced));
-    assert_eq!(fastest.coverage, Some(Coverage { measured: 16, whole: 68 }));
+    assert_eq!((fastest.verdict, fastest.looks), (Verdict::Unknown, Verdict::NotReproduced));
+    let more = ["1,000", "10,000", "100,000", "1,000,000"].map(|count| format!("{count} records"));
+    let coverage =
+        |measured, whole, short: &[String]| Some(Coverage { measured, whole, short: short.to_vec() });
+    assert_eq!(fastest.coverage, coverage(16, 68, &more));
     assert_eq!((fastest.tally.disagree, fastest.tally.total()), (16, 16));
-    // Half of what is said of few records was measured.
+    // Few records are 100 and 1,000: both are needed.
     let few = finding("Few records favour the flat folder over the nested");
-    assert_eq!(
-        (few.verdict, few.coverage),
-        (Verdict::Reproduced, Some(Coverage { measured: 32, whole: 64 }))
-    );
+    assert_eq!((few.verdict, few.looks), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!(few.coverage, coverage(32, 64, &more[..1]));
     for width in [80, 100] {
         let text = text(&merged, Style { width, colour: false });
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            words.contains("so far: process 0/16 looks wrong (16 of 68 combinations measured)"),
-            "{text}"
-        );
-        assert!(words.contains("reproduced: process 32/32 (32 of 64 combinations measured)"), "{text}");
+        for told in [
+            "unknown: process 0/16 so far looks wrong (16 of 68 combinations measured)",
+            "measured 0.0 % of 16 checks; takes half of its combinations at each of 1,000 records, 10,000 records",
+            "unknown: process 32/32 so far looks right (32 of 64 combinations measured)",
+            "measured 100.0 % of 32 checks; takes half of its combinations at each of 1,000 records",
+        ] {
+            assert!(words.contains(told), "{told}: {text}");
+        }
     }
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
-    assert!(page.contains(
-        "so far</span> process; looks wrong; 0 of 16 checks agree; 16 of 68 combinations measured"
-    ));
+    assert!(
+        page.contains(
+            "unknown</span> process; so far looks wrong; 0 of 16 checks agree; measured 0.0 % of 16"
+        )
+    );
     let mut bytes = Vec::new();
     json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let first = &document["findings"][0]["claims"][0]["findings"][0];
-    assert_eq!((&first["verdict"], &first["looks"]), (&"so-far".into(), &"not-reproduced".into()));
-    assert_eq!(first["coverage"], serde_json::json!({ "measured": 16, "whole": 68 }));
+    assert_eq!((&first["verdict"], &first["looks"]), (&"unknown".into(), &"not-reproduced".into()));
+    assert_eq!(first["coverage"], serde_json::json!({ "measured": 16, "whole": 68, "short": more }));
+    assert_eq!(first["measured"], "0.0 % of 16 checks");
+    assert!(first["takes"].as_str().unwrap().starts_with("takes half of its combinations"), "{first}");
+}
+
+/// The claims of `crud` on the tables that their paper published.
+#[test]
+fn the_papers_own_figures_are_put_to_the_same_rule() {
+    let runs = [quick()];
+    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let tables = published::tables("crud").unwrap();
+    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], tables);
+    let studies = check(&merged);
+    let fastest = studies[0]
+        .checked
+        .iter()
+        .position(|checked| checked.claim.says == "Berkeley DB is the fastest at inserting and updating");
+    let fastest = &studies[0].checked[fastest.unwrap()];
+    let found: Vec<(&str, usize, usize, Verdict)> = fastest
+        .published
+        .iter()
+        .map(|on| (on.table.as_str(), on.tally.agree, on.tally.total(), on.verdict))
+        .collect();
+    assert_eq!(found, [("ext4", 50, 68, Verdict::NotReproduced)]);
+    let words = "on the paper's own figures: ext4 73.5 % of 68 checks: not reproduced";
+    let text = text(&merged, Style { width: 100, colour: false });
+    assert!(text.contains(words), "{text}");
+    let mut bytes = Vec::new();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.contains("own figures: ext4 73.5 % of 68 checks: not reproduced."));
+    let mut bytes = Vec::new();
+    json::write(&Report::new(&merged), &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let of_claim = &document["findings"][0]["claims"][0]["published"][0];
+    assert_eq!((&of_claim["table"], &of_claim["checks"]["agree"]), (&"ext4".into(), &50.into()));
 }
 
 /// A run that has the places of the published tables that 100 small records have.

@@ -11,8 +11,17 @@ use storebench_core::workload::parameter::common::Compression;
 use super::plans::OWN;
 use super::support::{Scratch, TINY};
 
-/// A claim that any run bears out, in which files win by being alone.
+/// A claim that any run of three trials bears out.
 const CLAIM: &str = r#"
+[[claim]]
+says = "Folders insert within a second"
+source = "a colleague"
+figure = ["insert"]
+expect.value = { stores = ["flat-folder", "nested-folder"], range = "1ns..1s" }
+"#;
+
+/// A claim that compares.
+const WINNER: &str = r#"
 [[claim]]
 says = "Folders are the fastest at inserting"
 source = "a colleague"
@@ -29,16 +38,13 @@ fn json(scratch: &Scratch) -> Value {
 fn claims_of_ones_own_go_with_the_run() {
     let scratch = Scratch::new();
     scratch.write("mine.toml", format!("{OWN}{CLAIM}"));
-    let said = scratch.storebench("run mine.toml").ends(Exit::Success);
+    let said = scratch.storebench("run mine.toml --trials 3").ends(Exit::Success);
     assert!(said.out.contains("Published findings") && said.out.contains("of 1 "), "{said}");
     // The run knows them, whatever becomes of the file.
     fs::remove_file(scratch.join("mine.toml")).unwrap();
     let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains("Folders are the fastest at inserting (a colleague)"), "{said}");
-    assert!(
-        said.out.contains("reproduced: process 1/1; power 1/1\n      process: 1KiB..2KiB, 20 records"),
-        "{said}"
-    );
+    assert!(said.out.contains("Folders insert within a second (a colleague)"), "{said}");
+    assert!(said.out.contains("    reproduced: process 2/2; power 2/2\n      process: measured "), "{said}");
     let findings = &json(&scratch)["findings"][0]["claims"][0]["findings"];
     assert_eq!(findings[0]["verdict"], "reproduced");
     scratch
@@ -51,13 +57,28 @@ fn a_narrowed_run_has_no_verdict_on_the_whole() {
     let scratch = Scratch::new();
     let sizes = OWN.replace("[\"1KiB..2KiB\"]", "[\"1KiB..2KiB\", \"2KiB..3KiB\", \"3KiB..4KiB\"]");
     scratch.write("mine.toml", format!("{sizes}{CLAIM}"));
-    scratch.storebench("run mine.toml --preset one --record-size 1KiB..2KiB").ends(Exit::Success);
+    scratch.storebench("run mine.toml --preset one --record-size 1KiB..2KiB --trials 3").ends(Exit::Success);
     fs::remove_file(scratch.join("mine.toml")).unwrap();
     let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains("so far: process 1/1 looks right (1 of 3 combinations measured)"), "{said}");
+    let words = "unknown: process 2/2 so far looks right (1 of 3 combinations measured)";
+    assert!(said.out.contains(words) && said.out.contains("takes half of its combinations"), "{said}");
     let finding = &json(&scratch)["findings"][0]["claims"][0]["findings"][0];
-    assert_eq!((&finding["verdict"], &finding["looks"]), (&"so-far".into(), &"reproduced".into()));
-    assert_eq!(finding["coverage"], serde_json::json!({ "measured": 1, "whole": 3 }));
+    assert_eq!((&finding["verdict"], &finding["looks"]), (&"unknown".into(), &"reproduced".into()));
+    let coverage = serde_json::json!({ "measured": 1, "whole": 3, "short": ["20 records"] });
+    assert_eq!(finding["coverage"], coverage);
+}
+
+#[test]
+fn one_trial_gives_no_verdict() {
+    let scratch = Scratch::new();
+    scratch.write("mine.toml", format!("{OWN}{CLAIM}"));
+    scratch.storebench("run mine.toml --preset one --trials 1").ends(Exit::Success);
+    let said = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(said.out.contains("unknown: process 2/2 so far looks right"), "{said}");
+    assert!(said.out.contains("takes more trials (--trials) for 2 checks"), "{said}");
+    let said = scratch.storebench("report latest --csv-section verdicts").ends(Exit::Success);
+    let row = said.out.lines().nth(1).unwrap();
+    assert!(row.contains(",unknown,reproduced,") && row.contains("Folders insert within a second"), "{said}");
 }
 
 #[test]
@@ -73,7 +94,7 @@ fn a_wrong_claim_is_told_by_line_before_anything_runs() {
         ),
         ("{ stores =", "{ within = 0.1, stores =", "1 or more"),
     ] {
-        scratch.write("mine.toml", format!("{OWN}{}", CLAIM.replacen(from, to, 1)));
+        scratch.write("mine.toml", format!("{OWN}{}", WINNER.replacen(from, to, 1)));
         let words = ["the plan mine.toml", &format!("line {line}: "), word];
         scratch.storebench("run mine.toml").complains(Exit::BadPlan, &words);
     }
@@ -105,7 +126,7 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
     assert_eq!(claims.len(), number);
     let decided = |claim: &&Value| {
         let findings = claim["findings"].as_array().unwrap();
-        findings.iter().any(|finding| finding["verdict"] != "not-measured")
+        findings.iter().any(|finding| finding["measured"].is_string())
     };
     // Those of more records, of two disks and of a load can't be.
     assert!(claims.iter().filter(decided).count() >= 30, "{claims:#?}");

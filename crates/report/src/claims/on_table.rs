@@ -1,0 +1,173 @@
+//! A claim against the tables of winners that its own paper published: by the same rule, as far as winners alone tell.
+
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Data, GuaranteeChoice};
+
+use super::claim::Claim;
+use super::expect::{Expect, MoreAt, MoreWins, Order, Unchanged, Winner};
+use super::figure::Figure;
+use super::pool::Scope;
+use super::verdict::{Outcome, Tally, Verdict};
+use crate::layout::Position;
+use crate::published::Table;
+
+/// The result of a claim's rule on published figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnTable {
+    /// The table's name, or those of two that it compares.
+    pub table: String,
+    /// The combinations by outcome; of what winners alone can't tell a figure lacks.
+    pub tally: Tally,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// A combination of a table: its figure's name, where, and who won.
+struct Won<'t> {
+    figure: &'t str,
+    position: Position,
+    store: &'t str,
+}
+
+/// Checks a claim on the tables that it names, or on those of the groups that it speaks of. Empty where winners tell nothing of it.
+pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<OnTable> {
+    if claim.is_of_average() {
+        return Vec::new();
+    }
+    let named = tables.iter().filter(|table| match &claim.tables {
+        Some(names) => names.contains(&table.name),
+        None => !table.by_name_alone && claim.admits(&scope(table)),
+    });
+    let named: Vec<&Table> = named.collect();
+    let one = |table: &&Table| {
+        let won = won(claim, table);
+        let outcomes: Vec<Outcome> = match &claim.expect {
+            Expect::Winner(winner) => won.iter().map(|won| by_winner(claim, of_study, winner, won)).collect(),
+            Expect::Order(order) => won.iter().map(|won| by_order(order, won)).collect(),
+            Expect::MoreAt(more) => more_at(claim, of_study, more, &won),
+            _ => Vec::new(),
+        };
+        found(claim, table.name.clone(), &outcomes)
+    };
+    let all: Vec<OnTable> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
+        (_, None) => named.iter().map(one).collect(),
+        (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
+            .map(|(a, b)| {
+                let (won_a, won_b) = (won(claim, a), won(claim, b));
+                let outcomes = match expect {
+                    Expect::Unchanged(Unchanged { .. }) => unchanged(&won_a, &won_b),
+                    Expect::MoreWins(more) => more_wins(more, &won_a, &won_b),
+                    _ => Vec::new(),
+                };
+                found(claim, format!("{} and {}", a.name, b.name), &outcomes)
+            })
+            .collect(),
+    };
+    all.into_iter().filter(|found| found.tally.missing < found.tally.total()).collect()
+}
+
+fn found(claim: &Claim, table: String, outcomes: &[Outcome]) -> OnTable {
+    let tally = Tally::count(outcomes.iter().copied());
+    OnTable { table, tally, verdict: tally.verdict(claim.share.0) }
+}
+
+/// The scope of a table's figures: of stores as they were shipped.
+fn scope(table: &Table) -> Scope {
+    Scope {
+        hardware: table.hardware.clone(),
+        guarantee: Some((GuaranteeChoice::Default, None)),
+        facets: vec![(Axis::PLACE, table.place.clone()), (Axis::BACKGROUND, table.background.to_string())],
+        method: String::new(),
+    }
+}
+
+/// Tables that differ in an axis alone: one with its first value, one with its second.
+fn pairs<'t>(
+    tables: &[&'t Table],
+    axis: Axis,
+    (a, b): (&str, &str),
+) -> impl Iterator<Item = (&'t Table, &'t Table)> {
+    let mut all = Vec::new();
+    for first in tables {
+        for second in tables {
+            let (own, other) = (scope(first), scope(second));
+            let sides = own.value(axis).as_deref() == Some(a) && other.value(axis).as_deref() == Some(b);
+            if sides && own.without(axis).facets == other.without(axis).facets {
+                all.push((*first, *second));
+            }
+        }
+    }
+    all.into_iter()
+}
+
+/// The combinations of a table that a claim is about.
+fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<Won<'t>> {
+    let mut all = Vec::new();
+    for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::of_row(&row.figure))) {
+        for data in [Data::Incompressible, Data::Compressible] {
+            for (records, cell) in table.records.iter().zip(row.cells(data)) {
+                let Some(cell) = cell else { continue };
+                let position = Position::of([
+                    (Axis::DATA, data.into()),
+                    (Axis::RECORD_SIZE, row.record_size.into()),
+                    (Axis::RECORDS, (*records).into()),
+                ]);
+                if claim.at.holds(&position) {
+                    all.push(Won { figure: &row.figure, position, store: &cell.store });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &Won<'_>) -> Outcome {
+    let compared = claim.compared(of_study);
+    match winner.stores.iter().any(|store| store == won.store) {
+        true => Outcome::Agrees,
+        // How far behind others were is not published.
+        false if winner.within.is_some() => Outcome::Missing,
+        false if !compared.is_empty() && !compared.iter().any(|store| store == won.store) => Outcome::Missing,
+        false => Outcome::Disagrees,
+    }
+}
+
+/// Whether the stores follow one another: where one of two won, it is ahead of the other.
+fn by_order(order: &Order, won: &Won<'_>) -> Outcome {
+    match order.stores.iter().position(|store| store == won.store) {
+        Some(0) if order.stores.len() == 2 && !order.rest_behind => Outcome::Agrees,
+        Some(place) if place > 0 => Outcome::Disagrees,
+        None if order.rest_behind => Outcome::Disagrees,
+        _ => Outcome::Missing,
+    }
+}
+
+fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[Won<'_>]) -> Vec<Outcome> {
+    let winner = Winner { stores: more.stores.clone(), within: None };
+    let share = |there: bool| {
+        let of_figure = won.iter().filter(|won| (Figure::of_row(won.figure) == more.figure) == there);
+        let outcomes: Vec<Outcome> = of_figure.map(|won| by_winner(claim, of_study, &winner, won)).collect();
+        let tally = Tally::count(outcomes.iter().copied());
+        (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
+    };
+    let more = share(true).zip(share(false));
+    more.map(|(here, others)| if here > others { Outcome::Agrees } else { Outcome::Disagrees })
+        .into_iter()
+        .collect()
+}
+
+fn unchanged(a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {
+    let same = |won: &Won<'_>| {
+        let other = b.iter().find(|other| other.figure == won.figure && other.position == won.position);
+        other.map_or(Outcome::Missing, |other| match other.store == won.store {
+            true => Outcome::Agrees,
+            false => Outcome::Disagrees,
+        })
+    };
+    a.iter().map(same).collect()
+}
+
+fn more_wins(more: &MoreWins, a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {
+    let wins = |won: &[Won<'_>]| won.iter().filter(|won| won.store == more.store).count();
+    vec![if wins(a) > wins(b) { Outcome::Agrees } else { Outcome::Disagrees }]
+}

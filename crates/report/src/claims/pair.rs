@@ -1,0 +1,177 @@
+//! Two figures beside each other: how many times the one is the other, which is better, and whether the trials can tell.
+
+use super::bounds::By;
+use super::verdict::Outcome;
+use crate::stats::{
+    self, Better, Estimate, Few, Interval, MIN_BLOCKS, Resolution, Rule, Series, Standing, Summary, Terms,
+    decide_on,
+};
+
+/// The outcome of a check: as far as intervals settle it, and what the trials lean to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    pub settled: Outcome,
+    pub leaning: Outcome,
+}
+
+impl Found {
+    /// A figure that the check takes is not there.
+    pub const MISSING: Found = Found { settled: Outcome::Missing, leaning: Outcome::Missing };
+
+    /// Judges on terms; where these settle nothing, as few trials lean: by a threshold.
+    pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> Found {
+        let settled = judge(terms);
+        let leaning = match settled {
+            Outcome::Close => judge(Terms { few: Few::Threshold, ..terms }),
+            known => known,
+        };
+        Found { settled, leaning }
+    }
+}
+
+/// The ratio of one figure to another, and by what it is judged.
+pub(super) struct Times {
+    pub ratio: Estimate,
+    pub by: By,
+}
+
+/// `a` over `b`, paired by block; where they share none, the ratio of their means. `None` where one is missing or zero.
+pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
+    let without_interval = if terms.few == Few::Threshold { By::Threshold } else { By::Nothing };
+    let pair = [a.clone(), b.clone()];
+    // What the clock can't tell is a question of which is better, not of how many times.
+    let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
+    if let [best, Standing { times_worse: Some(worse), rule, .. }] = standings.as_slice() {
+        let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };
+        let by = match (rule, ratio.interval) {
+            (Some(Rule::Interval | Rule::Scatter), Some(interval)) => By::Interval(interval),
+            _ => without_interval,
+        };
+        return Some(Times { ratio, by });
+    }
+    let (a, b) = (mean(a)?.value, mean(b)?.value);
+    let ratio = Estimate { value: a / b, interval: None };
+    (a > 0.0 && b > 0.0).then_some(Times { ratio, by: without_interval })
+}
+
+fn inverse(ratio: Estimate) -> Estimate {
+    let interval = ratio.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i });
+    Estimate { value: 1.0 / ratio.value, interval }
+}
+
+/// Whether `a` is better than `b`.
+pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
+    let standings = decide_on(&[a.clone(), b.clone()], better, terms);
+    let [best, other] = standings.as_slice() else { return Outcome::Missing };
+    // A figure of zero has no ratio.
+    let few = other.rule == Some(Rule::Threshold) && a.len().min(b.len()) < MIN_BLOCKS;
+    match best.index {
+        _ if other.wins || (few && terms.few != Few::Threshold) => Outcome::Close,
+        0 => Outcome::Agrees,
+        _ => Outcome::Disagrees,
+    }
+}
+
+/// A figure's mean over trials.
+pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
+    let values: Vec<f64> = series.values().copied().collect();
+    stats::mean(&values).map(|(_, mean)| mean)
+}
+
+/// A figure's mean on terms, and by what it is judged.
+pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, By)> {
+    let values: Vec<f64> = series.values().copied().collect();
+    let mean = Summary::at(&values, terms.confidence)?.mean;
+    let by = match mean.interval.filter(|interval| !interval.is_range()) {
+        Some(interval) => By::Interval(interval),
+        None if terms.few == Few::Threshold => By::Threshold,
+        None => By::Nothing,
+    };
+    Some((mean, by))
+}
+
+/// Whether several outcomes together are what was expected: the worst of them.
+pub(super) fn together(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+    let rank = |outcome: &Outcome| match outcome {
+        Outcome::Disagrees => 3,
+        Outcome::Missing => 2,
+        Outcome::Close => 1,
+        Outcome::Agrees => 0,
+    };
+    outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Missing)
+}
+
+/// Whether one of several outcomes is what was expected: the best of them.
+pub(super) fn any_of(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+    let rank = |outcome: &Outcome| match outcome {
+        Outcome::Agrees => 3,
+        Outcome::Missing => 2,
+        Outcome::Close => 1,
+        Outcome::Disagrees => 0,
+    };
+    outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Disagrees)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(values: &[f64]) -> Series<usize> {
+        values.iter().copied().enumerate().collect()
+    }
+
+    fn settled() -> Terms {
+        Terms { few: Few::Scatter(None), ..Terms::default() }
+    }
+
+    #[test]
+    fn one_store_of_several_is_enough_and_one_that_is_close_may_be_it() {
+        let [agrees, disagrees] = [Outcome::Agrees, Outcome::Disagrees];
+        for (outcomes, whole) in [
+            (vec![disagrees, agrees], agrees),
+            (vec![disagrees, Outcome::Close], Outcome::Close),
+            (vec![Outcome::Close, Outcome::Missing], Outcome::Missing),
+            (vec![disagrees, disagrees], disagrees),
+            (vec![], disagrees),
+        ] {
+            assert_eq!(any_of(outcomes.clone()), whole, "{outcomes:?}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_the_same_whichever_figure_is_the_greater() {
+        let (a, b) = (series(&[2.0, 2.02, 1.98]), series(&[1.0, 1.0, 1.0]));
+        let (up, down) = (times(&a, &b, settled()).unwrap(), times(&b, &a, settled()).unwrap());
+        assert!(
+            (up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9
+        );
+        let (By::Interval(up), By::Interval(down)) = (up.by, down.by) else {
+            panic!("three blocks have an interval")
+        };
+        assert!(up.low < 2.0 && 2.0 < up.high && (up.low * down.high - 1.0).abs() < 1e-9);
+        let alone = stats::compare(&a, &b).unwrap().ratio.interval.unwrap();
+        assert!((alone.low - up.low).abs() < 1e-9 && (alone.high - up.high).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_trial_leans_and_settles_nothing() {
+        let (a, b) = (series(&[1.0]), series(&[9.0]));
+        let found = Found::by(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
+        assert_eq!(found, Found { settled: Outcome::Close, leaning: Outcome::Agrees });
+        assert_eq!(times(&a, &b, settled()).unwrap().by, By::Nothing);
+        assert_eq!(mean_on(&a, settled()).unwrap().1, By::Nothing);
+        let (zero, one) = (series(&[0.0]), series(&[1.0]));
+        assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Close);
+        let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
+        assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
+    }
+
+    #[test]
+    fn intervals_allow_for_the_looks_that_are_planned() {
+        // Told apart where one look is planned, and not where six are.
+        let (a, b) = (series(&[1.0, 1.01, 0.99]), series(&[1.03, 1.035, 1.03]));
+        let at = |looks: usize| Terms { confidence: crate::data::looks::confidence(looks), ..settled() };
+        assert_eq!(ahead(&a, &b, Better::Lower, at(1)), Outcome::Agrees);
+        assert_eq!(ahead(&a, &b, Better::Lower, at(6)), Outcome::Close);
+    }
+}

@@ -1,0 +1,329 @@
+//! Every claim of every study, by figures made up to bear it out and to contradict it: what gets a verdict can get either, and what
+//! gets none looks neither more right than wrong. By the cells of each preset, and without what can't be had, or was not asked for.
+
+use std::collections::BTreeMap;
+
+use storebench_core::axis::Value;
+use storebench_core::cell::Cell;
+use storebench_core::plan::{Plan, STUDIES, find};
+
+use super::*;
+use crate::layout::Layout;
+use crate::stats::Better;
+
+/// The cells that a plan runs where nothing is left out but what is too large.
+fn cells(plan: &Plan) -> Vec<Cell> {
+    let mut cells = vec![Cell::default()];
+    for axis in Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis)) {
+        let values = plan.axes.values(axis).into_owned();
+        let with = |cell: Cell| {
+            values.iter().map(move |value| cell.clone().with(axis, value.clone())).collect::<Vec<_>>()
+        };
+        cells = cells.into_iter().flat_map(with).collect();
+    }
+    let variants = |cell: Cell| {
+        let with = |variant: Vec<(Axis, Value)>| {
+            variant.into_iter().fold(cell.clone(), |cell, (axis, value)| cell.with(axis, value))
+        };
+        plan.variants(cell.store()).into_iter().map(with).collect::<Vec<_>>()
+    };
+    let is_small =
+        |cell: &Cell| !plan.axes.names(Axis::RECORDS) || cell.expected_bytes(1000) < plan.size_limit.0 as f64;
+    cells.into_iter().flat_map(variants).filter(is_small).collect()
+}
+
+fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
+    let axes = plan.workload.def().axes.iter().copied();
+    let axes = axes.chain(cells.iter().flat_map(Cell::values).map(|(axis, _)| axis));
+    Layout::of_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
+}
+
+/// What a plan ranks.
+fn contestants(plan: &Plan) -> Vec<String> {
+    let cells = cells(plan);
+    let layout = layout(plan, &cells);
+    cells.iter().map(|cell| layout.contestant(cell).into_owned()).collect()
+}
+
+/// A number within a range, or outside of it.
+fn in_range(range: &Bounds, within: bool) -> f64 {
+    match (range.low, range.high, within) {
+        (Some(low), Some(high), true) if low > 0.0 => (low * high).sqrt(),
+        (Some(low), Some(high), true) => (low + high) / 2.0,
+        (Some(low), None, true) => low * 2.0,
+        (_, Some(high), true) => high / 2.0,
+        (_, Some(high), false) => high * 3.0 + 1.0,
+        (Some(low), None, false) => low / 3.0,
+        (None, None, _) => 1.0,
+    }
+}
+
+/// The figure of a contestant in a cell where a claim is right, or wrong.
+fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, right: bool) -> f64 {
+    let named = |stores: &[String]| stores.iter().position(|store| store == contestant);
+    let at = |axis: Axis, text: &str| axis.read(text).unwrap().text() == cell.text(axis);
+    let (good, bad) = if right { (1.0, 10.0) } else { (10.0, 1.0) };
+    let cost = match &claim.expect {
+        Expect::Winner(Winner { stores, .. }) => {
+            if named(stores).is_some() {
+                good
+            } else {
+                bad
+            }
+        }
+        Expect::Behind(Behind { stores }) => {
+            if named(stores).is_some() {
+                bad
+            } else {
+                good
+            }
+        }
+        Expect::Order(Order { stores, .. }) => match (named(stores), right) {
+            (Some(place), true) => 2f64.powi(place as i32),
+            (Some(place), false) => 2f64.powi(-(place as i32)),
+            (None, _) => {
+                if right {
+                    1e6
+                } else {
+                    1e-6
+                }
+            }
+        },
+        Expect::Alike(Alike { stores, .. }) => {
+            if right || named(stores) == Some(0) {
+                1.0
+            } else {
+                9.0
+            }
+        }
+        Expect::Unchanged(Unchanged { axis, between: [a, _] }) => match contestant {
+            "sqlite" => {
+                if right || at(*axis, a) {
+                    1.0
+                } else {
+                    10.0
+                }
+            }
+            _ => 5.0,
+        },
+        Expect::MoreWins(more) if more.store == contestant => {
+            if at(more.axis, &more.at) {
+                good
+            } else {
+                bad
+            }
+        }
+        Expect::MoreAt(more) if named(&more.stores).is_some() => {
+            if *figure == more.figure {
+                good
+            } else {
+                bad
+            }
+        }
+        Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
+        // Figures themselves, whichever direction is good.
+        Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
+            return if of == contestant { in_range(range, right) } else { 1.0 };
+        }
+        Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
+            return if at(*axis, of) { in_range(range, right) } else { 1.0 };
+        }
+        Expect::Value(values) => return in_range(&values.range, right),
+        Expect::Greatest(greatest) => {
+            let most = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
+            let there = at(greatest.along, &greatest.value) == right;
+            return if !at(greatest.axis, &greatest.of) {
+                1.0
+            } else if there {
+                most
+            } else {
+                most / 4.0
+            };
+        }
+    };
+    if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
+}
+
+/// How a run differs from one that has all.
+#[derive(Clone, Copy)]
+struct Lacking<'a> {
+    /// What names of contestants contain that can't be had.
+    cannot: &'a str,
+    /// What names of contestants contain that was not asked for.
+    unasked: &'a str,
+    trials: u32,
+}
+
+fn pools(
+    plan: &Plan,
+    cells: &[Cell],
+    claim: &Claim,
+    figure: &Figure,
+    right: bool,
+    lacking: Lacking<'_>,
+) -> Vec<Pool<u32>> {
+    let layout = layout(plan, cells);
+    let mut all: Vec<Pool<u32>> = Vec::new();
+    let holds = |name: &str, part: &str| !part.is_empty() && name.contains(part);
+    for cell in cells {
+        let contestant = layout.contestant(cell).into_owned();
+        if holds(&contestant, lacking.unasked) {
+            continue;
+        }
+        let scope = Scope {
+            hardware: "box".into(),
+            guarantee: Some((cell.guarantee(), cell.guarantee().tier())),
+            facets: layout.facets(cell),
+            method: String::new(),
+        };
+        let known = all.iter().position(|pool| pool.scope == scope).unwrap_or_else(|| {
+            let terms = Terms::default();
+            all.push(Pool {
+                scope,
+                stores: Vec::new(),
+                terms,
+                cannot: Vec::new(),
+                behind: Vec::new(),
+                cells: Cells::new(),
+            });
+            all.len() - 1
+        });
+        let pool = &mut all[known];
+        if !pool.stores.contains(&contestant) {
+            pool.stores.push(contestant.clone());
+            if holds(&contestant, lacking.cannot) {
+                pool.cannot.push((contestant.clone(), "it can't be had".into()));
+            }
+        }
+        let here = pool.cells.entry(layout.position(cell)).or_default();
+        if !holds(&contestant, lacking.cannot) {
+            let value = figure_of(claim, figure, &contestant, cell, right);
+            let wobble = |block: u32| 1.0 + 1e-6 * f64::from(block % 3);
+            here.insert(
+                contestant,
+                (0..lacking.trials).map(|block| (block, value * wobble(block))).collect(),
+            );
+        }
+    }
+    all
+}
+
+fn findings(
+    plan: &Plan,
+    cells: &[Cell],
+    study: &StudyClaims,
+    claim: &Claim,
+    right: bool,
+    lacking: Lacking<'_>,
+) -> Vec<Finding> {
+    let of_figure = |figure: &Figure| pools(plan, cells, claim, figure, right, lacking);
+    let all: BTreeMap<String, Vec<Pool<u32>>> =
+        claim.figure.iter().map(|figure| (figure.to_string(), of_figure(figure))).collect();
+    evaluate(claim, &study.among, study.design.as_ref(), &|figure| &all[&figure.to_string()])
+}
+
+/// Whether each of a study's claims comes out both ways or neither; those that get a verdict by what they say, and the rest.
+fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] {
+    let study = of_run(&plan.name, &plan.to_toml().unwrap(), what).unwrap().unwrap();
+    let cells = cells(plan);
+    let [mut judged, mut open] = [Vec::new(), Vec::new()];
+    for claim in &study.claims {
+        let [right, wrong] = [true, false].map(|right| findings(plan, &cells, &study, claim, right, lacking));
+        assert_eq!(right.len(), wrong.len());
+        let mut any = false;
+        for (right, wrong) in right.iter().zip(&wrong) {
+            let verdicts = [right.verdict, wrong.verdict];
+            let says = format!("{what}: {}: {:?} {:?}", claim.says, right.scope.facets, right.coverage);
+            assert!(
+                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&verdicts),
+                "{says}: {verdicts:?} {:#?}",
+                wrong.evidence.first()
+            );
+            let looks = [right.looks, wrong.looks];
+            assert!(
+                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&looks),
+                "{says}: looks {looks:?} {:#?}",
+                wrong.evidence.first()
+            );
+            any |= right.verdict == Verdict::Reproduced;
+        }
+        if any { &mut judged } else { &mut open }.push(claim.says.clone());
+    }
+    [judged, open]
+}
+
+const ALL: Lacking<'_> = Lacking { cannot: "", unasked: "", trials: 3 };
+
+/// Every study and preset that has claims, with places and loads that some claims need.
+fn plans() -> Vec<(String, Plan)> {
+    let mut all = Vec::new();
+    for study in STUDIES.iter().filter(|study| study.text.contains("[[claim]]")) {
+        let plain = find(study.name).unwrap();
+        for preset in plain.presets.keys() {
+            let mut plan = plain.clone();
+            plan.apply_preset(preset).unwrap();
+            all.push((format!("{} --preset {preset}", study.name), plan));
+        }
+        all.push((study.name.to_owned(), plain));
+    }
+    all
+}
+
+#[test]
+fn what_gets_a_verdict_can_get_either_in_every_study_and_preset() {
+    for (what, plan) in plans() {
+        both_ways(&plan, &what, ALL);
+        // One trial settles nothing, and leans to both sides.
+        let [judged, _] = both_ways(&plan, &what, Lacking { trials: 1, ..ALL });
+        assert!(judged.is_empty(), "{what}: {judged:?}");
+    }
+}
+
+#[test]
+fn what_lacks_opens_no_claim_to_one_side_alone() {
+    for (what, plan) in plans() {
+        let names = contestants(&plan);
+        for part in ["vfat", "ext2:2048", "rocksdb", "berkeleydb", "WAL"] {
+            if names.iter().any(|name| name.contains(part)) {
+                both_ways(&plan, &what, Lacking { cannot: part, ..ALL });
+                both_ways(&plan, &what, Lacking { unasked: part, ..ALL });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_studies_in_full_judge_their_claims() {
+    let open = |name: &str, changes: &[(Axis, &[&str])], preset: Option<&str>| {
+        let mut plan = find(name).unwrap();
+        preset.into_iter().for_each(|preset| plan.apply_preset(preset).unwrap());
+        for (axis, values) in changes {
+            plan.axes.set(*axis, values.iter().map(|text| axis.read(text).unwrap()));
+        }
+        both_ways(&plan, name, ALL)
+    };
+    // Beside a video and on two disks all of the paper's claims on them have a verdict, and NTFS's on NTFS.
+    let disks =
+        [(Axis::PLACE, ["ssd", "hdd", "ntfs:4096"].as_slice()), (Axis::BACKGROUND, &["none", "video"])];
+    let [_, left] = open("crud", &disks, None);
+    assert_eq!(left.len(), 2, "{left:?}");
+    let [judged, _] = open("crud", &[], Some("fasterthanfs"));
+    assert_eq!(judged, left, "SQLite's documentation");
+    let [_, left] = open("filesystems", &[], None);
+    assert!(
+        left.len() == 11
+            && left.iter().all(|says| says.contains("mode")
+                || says.contains("ext4's")
+                || says.contains("Btrfs")
+                || says.contains("compression")),
+        "{left:?}"
+    );
+    let [judged, _] = open("filesystems", &[], Some("quick"));
+    assert!(judged.is_empty(), "{judged:?}");
+    let [_, left] = open("data-size", &[], None);
+    let others = ["index", "orders", "Sorting"];
+    assert!(left.iter().all(|says| others.iter().any(|word| says.contains(word))), "{left:?}");
+    for name in ["ycsb", "sqlite-settings"] {
+        assert_eq!(open(name, &[], None)[1], Vec::<String>::new());
+    }
+}

@@ -1,0 +1,99 @@
+//! Findings as JSON has them.
+
+use serde::Serialize;
+
+use super::words::{measured, takes};
+use super::{Checked, Study, label};
+use crate::claims::{Claim, Coverage, Evidence, Finding, OnTable, Tally, Verdict};
+use crate::data::merge::Merged;
+
+/// A study's claims as JSON has them.
+#[derive(Serialize)]
+pub struct StudyDocument<'a> {
+    study: &'a str,
+    source: &'a str,
+    claims: Vec<ClaimDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimDocument<'a> {
+    says: &'a str,
+    source: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    expected: String,
+    /// What the same rule gives on the paper's own tables.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    published: Vec<OnTableDocument<'a>>,
+    findings: Vec<FindingDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct OnTableDocument<'a> {
+    table: &'a str,
+    verdict: Verdict,
+    checks: Tally,
+}
+
+#[derive(Serialize)]
+struct FindingDocument<'a> {
+    hardware: &'a str,
+    title: String,
+    verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    looks: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<&'a Coverage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<String>,
+    /// What a verdict would take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    takes: Option<String>,
+    checks: Tally,
+    /// The same by what few trials lean to.
+    leaning: Tally,
+    evidence: &'a [Evidence],
+    missing: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    without: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    behind: &'a [String],
+}
+
+/// The verdicts as JSON has them.
+pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<StudyDocument<'a>> {
+    let finding = |claim: &Claim, finding: &'a Finding| FindingDocument {
+        hardware: &finding.scope.hardware,
+        title: label(merged, &finding.scope),
+        verdict: finding.verdict,
+        looks: (finding.verdict != finding.looks).then_some(finding.looks),
+        coverage: finding.coverage.as_ref(),
+        measured: measured(claim, finding),
+        takes: takes(claim, finding),
+        checks: finding.tally,
+        leaning: finding.leaning,
+        evidence: &finding.evidence,
+        missing: &finding.missing,
+        without: &finding.without,
+        behind: &finding.behind,
+    };
+    let on_table = |found: &'a OnTable| OnTableDocument {
+        table: &found.table,
+        verdict: found.verdict,
+        checks: found.tally,
+    };
+    let claim = |checked: &'a Checked<'a>| ClaimDocument {
+        says: &checked.claim.says,
+        source: &checked.claim.source,
+        note: checked.claim.note.as_deref(),
+        expected: checked.claim.in_words(),
+        published: checked.published.iter().map(on_table).collect(),
+        findings: checked.findings.iter().map(|found| finding(checked.claim, found)).collect(),
+    };
+    let study = |study: &'a Study<'a>| StudyDocument {
+        study: &study.study.study,
+        source: &study.study.source,
+        claims: study.checked.iter().map(claim).collect(),
+    };
+    studies.iter().map(study).collect()
+}

@@ -1,0 +1,219 @@
+//! Findings in words, for all reports: what was measured, what a verdict would take, and one check in a line.
+
+use storebench_core::units::three_digits;
+
+use super::Checked;
+use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
+use crate::column::Unit;
+use crate::stats::Interval;
+
+/// The check that shows best why the verdict is what it is, or what it looks like so far.
+pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
+    let wanted = match finding.looks {
+        Verdict::Reproduced => [Outcome::Agrees].as_slice(),
+        Verdict::NotReproduced => &[Outcome::Disagrees],
+        Verdict::Unknown => &[Outcome::Close, Outcome::Missing],
+    };
+    wanted.iter().find_map(|wanted| finding.evidence.iter().find(|evidence| evidence.leaning == *wanted))
+}
+
+/// What a verdict would take that is not known yet: figures, more of the combinations, more trials.
+pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
+    if finding.verdict != Verdict::Unknown {
+        return None;
+    }
+    if !finding.is_measured() {
+        return Some(why_not(claim, finding));
+    }
+    let mut takes = Vec::new();
+    if let Some(coverage) = finding.coverage.as_ref().filter(|coverage| !claim.is_covered(coverage)) {
+        takes.push(more_combinations(claim, coverage));
+    } else if finding.tally.missing > 0 {
+        takes.push(lacks(finding));
+    }
+    if finding.tally.close > 0 {
+        let checks = if finding.tally.close == 1 { "check" } else { "checks" };
+        takes.push(format!(
+            "more trials (--trials) for {} {checks} that these can't tell",
+            finding.tally.close
+        ));
+    }
+    Some(format!("takes {}", takes.join("; ")))
+}
+
+fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
+    let Coverage { measured, whole, short } = coverage;
+    match short.as_slice() {
+        _ if claim.is_of_average() => {
+            format!("all {whole} combinations, as an average ({measured} measured)")
+        }
+        [] => format!("half of its {whole} combinations ({measured} measured)"),
+        counts => format!(
+            "half of its combinations at each of {} ({measured} of {whole} measured)",
+            counts.join(", ")
+        ),
+    }
+}
+
+/// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or can't be had.
+pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
+    let named = claim.expect.stores();
+    let own = finding
+        .without
+        .iter()
+        .filter(|without| named.iter().any(|name| without.starts_with(&format!("{name}: "))));
+    let own: Vec<&str> = own.map(String::as_str).collect();
+    match (finding.behind.as_slice(), own.as_slice()) {
+        ([first, rest @ ..], _) => {
+            let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
+            format!("not judged: fell behind ({first}{more})")
+        }
+        (_, [first, rest @ ..]) => {
+            let more = if rest.is_empty() { String::new() } else { format!("; {} more", rest.len()) };
+            format!("left out, without {first}{more}")
+        }
+        ([], []) if !finding.without.is_empty() && finding.evidence.is_empty() => {
+            format!("left out, without {}", finding.without.join("; "))
+        }
+        ([], []) => format!("needs {}", lacks(finding)),
+    }
+}
+
+/// Without which stores a claim is judged, as they can't be had here.
+pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
+    if finding.without.is_empty() || finding.evidence.is_empty() {
+        return None;
+    }
+    let stores: Vec<&str> = finding
+        .without
+        .iter()
+        .map(|without| without.split_once(": ").map_or(without.as_str(), |(store, _)| store))
+        .collect();
+    Some(format!("judged without {}", stores.join(", ")))
+}
+
+/// What a finding lacks: a few of the missing cells, and how many more.
+pub(crate) fn lacks(finding: &Finding) -> String {
+    let cells = finding
+        .evidence
+        .iter()
+        .filter(|evidence| evidence.outcome == Outcome::Missing)
+        .flat_map(|evidence| &evidence.missing);
+    let mut all: Vec<&str> = Vec::new();
+    for missing in finding.missing.iter().chain(cells) {
+        if !all.contains(&missing.as_str()) {
+            all.push(missing);
+        }
+    }
+    match all.as_slice() {
+        [] => "figures that are not zero, of one block".into(),
+        [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+/// What is said of a claim of which there is no verdict yet.
+pub(crate) fn leaning(finding: &Finding) -> &'static str {
+    match (finding.verdict, finding.looks) {
+        (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
+        (Verdict::Unknown, Verdict::NotReproduced) => "so far looks wrong",
+        _ => "",
+    }
+}
+
+/// How much of what a claim is about was measured, where that is not all: `12 of 68 combinations measured`.
+pub(crate) fn covered(finding: &Finding) -> Option<String> {
+    let coverage = finding.coverage.as_ref().filter(|coverage| !coverage.is_whole())?;
+    Some(format!("{} of {} combinations measured", coverage.measured, coverage.whole))
+}
+
+/// The range that was measured: the share of checks that agree, and the least and greatest ratio or figure where a range is asked for.
+pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
+    if !finding.is_measured() {
+        return None;
+    }
+    let shares = (claim.share.0 < 100.0 || finding.leaning.total() > 1).then(|| share(finding.leaning));
+    let parts: Vec<String> = reach(claim, finding).into_iter().chain(shares).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// `53 % of 34 checks`, or `26..41 % of 34 checks` where some are open.
+fn share(tally: Tally) -> String {
+    let percent = |number: usize| 100.0 * number as f64 / tally.total() as f64;
+    let (least, most) = (percent(tally.agree), percent(tally.total() - tally.disagree));
+    let checks = if tally.total() == 1 { "check" } else { "checks" };
+    match tally.close + tally.missing {
+        0 => format!("{least:.1} % of {} {checks}", tally.total()),
+        _ => format!("{least:.1} to {most:.1} % of {} {checks}", tally.total()),
+    }
+}
+
+/// The least and the greatest of the ratios, or of the figures, that a range was asked of, with the ends of their intervals.
+fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
+    let evidence = || finding.evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
+    let ends = |value: f64, interval: Option<Interval>| {
+        interval.map_or([value; 2], |interval| [interval.low.min(value), interval.high.max(value)])
+    };
+    let of_ratios = matches!(claim.expect, Expect::Ratio(_) | Expect::Alike(_));
+    let (all, unit): (Vec<[f64; 2]>, Option<Unit>) = match &claim.expect {
+        _ if of_ratios => {
+            let ratios = evidence().filter_map(|evidence| evidence.times);
+            (ratios.map(|times| ends(times.value, times.interval)).collect(), None)
+        }
+        Expect::Value(_) => {
+            let shown = evidence().flat_map(|evidence| &evidence.shown);
+            let unit = evidence().next().map(|evidence| evidence.unit);
+            (shown.map(|shown| ends(shown.value, shown.interval)).collect(), unit)
+        }
+        _ => return None,
+    };
+    let least = all.iter().map(|[low, _]| *low).reduce(f64::min)?;
+    let most = all.iter().map(|[_, high]| *high).reduce(f64::max)?;
+    let show = |value: f64| unit.map_or_else(|| three_digits(value), |unit| unit.show(value));
+    let times = if unit.is_none() { " times" } else { "" };
+    match show(least) == show(most) {
+        true => Some(format!("{}{times}", show(least))),
+        false => Some(format!("{} to {}{times}", show(least), show(most))),
+    }
+}
+
+/// What the same rule gives on the paper's own published figures: `by the paper's own table ext4 73.5 % of 68 checks: not
+/// reproduced`. `None` where winners alone tell nothing of the claim.
+pub(crate) fn on_published(checked: &Checked<'_>) -> Option<String> {
+    let of = |found: &OnTable| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
+    let all: Vec<String> = checked.published.iter().map(of).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// How many checks agree, so far: `3/4`.
+pub(crate) fn score(finding: &Finding) -> String {
+    format!("{}/{}", finding.leaning.agree, finding.leaning.total())
+}
+
+/// One check in a line: where, the figures, and the ratio.
+pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
+    let mut at = Vec::new();
+    if with_figure {
+        at.push(evidence.figure.clone());
+    }
+    if let Some(places) = evidence.averaged {
+        let stores = evidence.averaged_stores.map_or("".into(), |stores| format!(", {stores} stores"));
+        at.push(format!("mean of {places} combination{}{stores}", if places == 1 { "" } else { "s" }));
+    }
+    let spot = evidence.spot.to_string();
+    at.extend((!spot.is_empty()).then_some(spot));
+    let shown: Vec<String> = evidence
+        .shown
+        .iter()
+        .map(|shown| format!("{} {}", shown.who, evidence.unit.show(shown.value)))
+        .collect();
+    let mut line = at.join(", ");
+    if !line.is_empty() && !shown.is_empty() {
+        line.push_str(": ");
+    }
+    line.push_str(&shown.join(", "));
+    if let Some(times) = evidence.times {
+        line.push_str(&format!(" ({} times)", three_digits(times.value)));
+    }
+    line
+}

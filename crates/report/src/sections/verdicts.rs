@@ -1,0 +1,86 @@
+//! The verdicts on published findings, as files have them. The terminal and the page tell them claim by claim, with the checks.
+
+use crate::claims::Finding;
+use crate::data::findings::{
+    Checked, Study, check, judged_without, label, measured, on_published, takes, unheard,
+};
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Section, Seen, Shape, Stands, Table};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "verdicts",
+    title: "Published findings: verdicts",
+    link: "Verdicts",
+    stands: Stands::InFiles,
+    at_end: false,
+    shapes: &[&VERDICTS],
+    blocks,
+};
+
+const VERDICTS: Shape = Shape {
+    name: "verdicts",
+    columns: &[
+        Column::text("study"),
+        Column::whole("claim"),
+        Column::text("says"),
+        Column::text("source"),
+        Column::text("expected"),
+        // Empty where the paper's tables tell nothing of it.
+        Column::text("published"),
+        Column::text("hardware"),
+        Column::text("title"),
+        Column::text("verdict"),
+        // What it looks like so far, where the verdict is unknown.
+        Column::text("looks"),
+        Column::text("measured"),
+        Column::whole("agree"),
+        Column::whole("checks"),
+        Column::text("takes"),
+        Column::text("without"),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let studies = check(merged);
+    let mut table = Table::new(&VERDICTS);
+    for study in &studies {
+        for (number, checked) in study.checked.iter().enumerate() {
+            let findings = checked.findings.iter().map(|finding| row(merged, checked, finding));
+            let unheard = checked.findings.is_empty().then(|| {
+                let needs = format!("needs {}", unheard(checked.claim));
+                vec![("verdict", Cell::text("unknown")), ("takes", Cell::text(needs))]
+            });
+            for cells in findings.chain(unheard) {
+                table.push(Seen::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
+            }
+        }
+    }
+    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+}
+
+fn of_claim(study: &Study<'_>, number: usize, checked: &Checked<'_>) -> Vec<(&'static str, Cell)> {
+    vec![
+        ("study", Cell::text(&study.study.study)),
+        ("claim", Cell::whole(number)),
+        ("says", Cell::text(&checked.claim.says)),
+        ("source", Cell::text(&checked.claim.source)),
+        ("expected", Cell::text(checked.claim.in_words())),
+        ("published", Cell::or_none(on_published(checked), Cell::text)),
+    ]
+}
+
+fn row(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Vec<(&'static str, Cell)> {
+    let looks = (finding.looks != finding.verdict).then(|| finding.looks.name());
+    vec![
+        ("hardware", Cell::text(&finding.scope.hardware)),
+        ("title", Cell::text(label(merged, &finding.scope))),
+        ("verdict", Cell::text(finding.verdict.name())),
+        ("looks", Cell::or_none(looks, Cell::text)),
+        ("measured", Cell::or_none(measured(checked.claim, finding), Cell::text)),
+        ("agree", Cell::whole(finding.leaning.agree)),
+        ("checks", Cell::whole(finding.leaning.total())),
+        ("takes", Cell::or_none(takes(checked.claim, finding), Cell::text)),
+        ("without", Cell::or_none(judged_without(finding), Cell::text)),
+    ]
+}
