@@ -16,7 +16,7 @@ use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count};
+use crate::workload::parameter::common::{BATCH, DURATION, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -126,8 +126,6 @@ pub struct Work {
     pub rate: Rate,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
-    /// When values are compressed.
-    pub compression: Compression,
 }
 
 impl Work {
@@ -175,7 +173,6 @@ impl Work {
             threads: cell.threads().into(),
             rate: cell.rate(),
             batch: parameters.get(&BATCH).unwrap_or(1),
-            compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
         })
     }
 
