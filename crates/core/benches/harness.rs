@@ -131,6 +131,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         group: Err("none".into()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");

@@ -223,7 +223,7 @@ pub enum Failure {
     Store,
     /// A value read was wrong, short or missing, or a removed record was still there.
     WrongData,
-    /// It promised `power` and made fewer syncs than that takes.
+    /// It promised `power` and made fewer syncs than that takes, or lost what it had acknowledged and not synced.
     Unsynced,
     /// The disk is full.
     DiskFull,
@@ -308,6 +308,9 @@ pub struct Measured {
     /// The audit after all figures had been taken; absent where the store keeps nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
+    /// The kill check after the trial; absent below `process`, for the harness's own stores and in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kill_check: Option<KillCheck>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
@@ -337,6 +340,30 @@ pub struct Audit {
     pub reopened: u32,
     /// Its duration, in nanoseconds.
     pub took_ns: u64,
+}
+
+/// What came of killing a process that had written to the store, opened as in the trial, and of reading it back in a new one. A
+/// store that lost anything has failed the trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum KillCheck {
+    /// All that was acknowledged was there.
+    Held {
+        /// Acknowledged inserts, updates, removals and batches.
+        steps: u64,
+        /// Whether what was written and not synced was undone before the process was killed: at `power`, where writes can be seen.
+        undone: bool,
+        /// Why not, at `power`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why_not_undone: Option<String>,
+        /// Its duration, in nanoseconds.
+        took_ns: u64,
+    },
+    /// There was none.
+    NotMade {
+        /// Why not.
+        reason: String,
+    },
 }
 
 /// Counters of the process over one phase of a trial: all its threads, the engine's own included.

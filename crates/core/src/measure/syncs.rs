@@ -8,18 +8,31 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
 mod interpose;
+#[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
+mod unsynced;
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"))))]
 mod interpose {
     //! Other systems bind an engine's calls to the C library before the program has a say.
 
     pub(super) fn check() -> Result<(), String> {
         Err("calls that sync can be counted on Linux with a shared GNU C library only".into())
+    }
+}
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"))))]
+mod unsynced {
+    //! Without a say there is no journal.
+
+    pub(super) fn begin(_: &std::path::Path) {}
+    pub(super) fn undo() -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -125,6 +138,25 @@ pub fn of_this_thread() -> Syncs {
 pub fn in_effect() -> Result<(), &'static str> {
     static CHECKED: OnceLock<Result<(), String>> = OnceLock::new();
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
+}
+
+/// From now on keeps a journal of what this process writes and does not sync, but for files below the folder `apart`. Every call
+/// that writes takes longer: this is for processes that are not measured.
+///
+/// # Errors
+/// Why it can't: calls don't pass this program.
+pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
+    in_effect()?;
+    unsynced::begin(apart);
+    Ok(())
+}
+
+/// Undoes what the journal says is not synced. No other thread writes to a file or syncs one afterwards: this process is to end.
+///
+/// # Errors
+/// When a file can't be brought back to what it was.
+pub fn undo_unsynced() -> io::Result<()> {
+    unsynced::undo()
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]

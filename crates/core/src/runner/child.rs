@@ -4,15 +4,19 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
 use crate::lifeline;
 use crate::measure::{children, limit};
-use crate::result::{Limited, Measured};
+use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
-use crate::workload::loading;
-use crate::workload::spec::{Asked, Ended, Report, Spec};
+use crate::workload::kill::{self, Told};
+use crate::workload::spec::{Asked, Ended, KillPart, Report, Spec};
+use crate::workload::step::Step;
+use crate::workload::told;
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
 ///
@@ -25,8 +29,13 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     let spec: Spec =
         serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
     lifeline::die_with_parent(spec.parent).map_err(failed)?;
-    loading::tell_by_input().map_err(|error| failed(format!("using the input: {error}")))?;
-    let report = match (spec.workload.def().run)(&Asked { stores, spec: &spec }) {
+    told::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
+    let asked = Asked { stores, spec: &spec };
+    if let Some(part) = spec.kill {
+        return kill_check(&asked, part, out);
+    }
+    Step::Preparing.begin();
+    let report = match (spec.workload.def().run)(&asked) {
         Ok(measured) => Report::Ok { measured: Box::new(doubted(measured, &spec)) },
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
@@ -35,7 +44,30 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         // For whoever opens the log; the report says it too.
         let _ = writeln!(std::io::stderr(), "{message}");
     }
-    let text = serde_json::to_string(&report).map_err(|error| failed(error.to_string()))?;
+    write(&report, out)
+}
+
+/// Does a part of a kill check, and tells what came of it.
+fn kill_check(asked: &Asked<'_>, part: KillPart, out: &Path) -> error::Result<()> {
+    let done = match part {
+        KillPart::Write => {
+            let apart = out.parent().unwrap_or(out);
+            kill::write(asked, apart, |told| write(told, out).map_err(Ended::harness))
+        }
+        KillPart::ReadBack { steps, undone } => kill::read_back(asked, steps, undone),
+    };
+    let told = match done {
+        Ok(()) => Told::Held,
+        Err(Ended::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(Ended::Unsupported(message)) => Told::Failed { reason: Failure::Store, message },
+    };
+    write(&told, out)
+}
+
+/// Writes what is told to the parent to the file `out`.
+fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
+    let failed = |message: String| Error::new(Exit::Failure, message);
+    let text = serde_json::to_string(report).map_err(|error| failed(error.to_string()))?;
     let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str())) else {
         return Err(failed(format!("{} is not the name of a file", out.display())));
     };

@@ -13,10 +13,12 @@ use crate::measure::cgroup;
 use crate::measure::limit::Reach;
 use crate::result::{Outcome, TrialResult};
 use crate::runner::event::{Event, Listener};
+use crate::runner::exchange;
 use crate::runner::job::Job;
+use crate::runner::kill::Passed;
 use crate::runner::pace::Pace;
 use crate::runner::places::{PreparedPlaces, TrialFolder};
-use crate::runner::trial::{self, Trial};
+use crate::runner::trial::Trial;
 use crate::schedule;
 
 /// The end of a run.
@@ -33,7 +35,7 @@ pub struct Ended {
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
-    trial::remove_leftovers(folder.path())?;
+    exchange::remove(folder.path())?;
     let mut places = PreparedPlaces::make(job)?;
     let cgroups = places.find_cgroups();
     let reach = Reach::here().with_memory_at(&cgroups);
@@ -44,6 +46,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         places,
         cgroups,
         reach,
+        passed: Passed::before(job),
         results: job.done.to_vec(),
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
@@ -82,6 +85,8 @@ struct Running<'a> {
     /// The limits that can be held.
     reach: Reach,
     pace: Pace<'a>,
+    /// The ways of opening a store that need no other kill check.
+    passed: Passed,
     results: Vec<TrialResult>,
 }
 
@@ -154,6 +159,7 @@ impl Running<'_> {
                 beside: &place.beside,
                 servers: place.servers.as_deref(),
                 file_creation_ns,
+                passed: Some(&self.passed),
                 told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
             };
             let result = trial.run(&mut stage)?;
@@ -173,6 +179,7 @@ impl Running<'_> {
             folder.append(&result)?;
             self.pace.ended(cell, took_s);
             listener.borrow_mut().hear(&Event::TrialEnded { result: &result });
+            self.passed.note(job, &result);
             self.results.push(result);
         }
         Ok(())

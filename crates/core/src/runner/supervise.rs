@@ -15,7 +15,9 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use crate::error::Exit;
 use crate::lifeline;
 use crate::result::Failure;
-use crate::workload::loading::{self, Loading};
+use crate::workload::loading::Loading;
+use crate::workload::step::{Begun, Step};
+use crate::workload::told;
 
 /// The end of a process.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub enum End {
         reason: Failure,
         /// The message: what happened.
         message: String,
+        /// The signal that ended it, if one did.
+        signal: Option<i32>,
     },
     /// Without handing over its result, as the run's disk did not take it.
     Unsaved(io::Error),
@@ -35,9 +39,20 @@ pub enum End {
     Interrupted,
 }
 
-/// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, `timeout` passes and `room` after
-/// it, or `interrupted` is set. In `room` what was measured in time may be read back. It is started by the program and its
-/// arguments that `by` names, if any, which must run it in their own place. Now and then `told` hears how far its loading is.
+/// How long a process may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// The time for its work.
+    pub whole: Duration,
+    /// The time beyond that in which what was measured in time may be read back.
+    pub room: Duration,
+    /// Whose limit it is, in errors.
+    pub name: &'static str,
+}
+
+/// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
+/// passes, or `interrupted` is set. It is started by the program and its arguments that `by` names, if any, which must run it in
+/// their own place. Now and then `hears` is told how far its loading is.
 ///
 /// # Errors
 /// When it can't be started or waited for.
@@ -45,10 +60,9 @@ pub fn run(
     by: &[OsString],
     (spec, out): (&Path, &Path),
     (log, output): (&Path, File),
-    timeout: Duration,
-    room: Duration,
+    limit: Limit,
     interrupted: &AtomicBool,
-    told: &dyn Fn(Option<Loading>),
+    hears: &dyn Fn(Option<Loading>),
 ) -> io::Result<End> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
@@ -65,8 +79,8 @@ pub fn run(
             command
         }
     };
-    let loading = loading::file();
-    let input = match &loading {
+    let shared = told::file();
+    let input = match &shared {
         Some(file) => Stdio::from(file.try_clone()?),
         None => Stdio::null(),
     };
@@ -80,52 +94,71 @@ pub fn run(
         .spawn()?;
     let mut last = None;
     let look = || {
-        let now = loading.as_ref().and_then(Loading::read);
+        let now = shared.as_ref().and_then(Loading::read);
         if now != last {
             last = now;
-            told(now);
+            hears(now);
         }
+        shared.as_ref().and_then(Begun::read)
     };
-    let stopped = watch(&child, timeout.saturating_add(room), interrupted, look)?;
+    let stopped = watch(&child, limit, interrupted, look)?;
     if stopped.is_some() {
         lifeline::end_group(&child)?;
     }
     let status = child.wait()?;
     Ok(match stopped {
         Some(Stopped::Interrupted) => End::Interrupted,
-        Some(Stopped::TimedOut) => End::Badly {
-            reason: Failure::TimedOut,
-            message: format!("took longer than the limit of {timeout:?} (--timeout)"),
-        },
+        Some(Stopped::TimedOut(message)) => End::Badly { reason: Failure::TimedOut, message, signal: None },
         None => judge(status, oom_kills() > kills_before, log),
     })
 }
 
 enum Stopped {
-    TimedOut,
+    /// Why, in a sentence.
+    TimedOut(String),
     Interrupted,
+}
+
+/// Why a process is stopped that has worked for some time, of which its last step took the second.
+fn overdue(limit: Limit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
+    let of_step =
+        step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
+    if let Some((step, limit)) = of_step {
+        return Some(format!("{} took longer than its limit of {limit:?}", step.name()));
+    }
+    let Limit { whole, room, name } = limit;
+    let doing = step.map(|(step, _)| format!(", while it was {}", step.name())).unwrap_or_default();
+    (worked >= whole.saturating_add(room))
+        .then(|| format!("took longer than the limit of {whole:?} ({name}){doing}"))
 }
 
 /// Waits until the process has ended by itself (`None`), or must be stopped. It is not reaped here, so that its number
 /// stays its own until the caller waits for it.
 fn watch(
     child: &Child,
-    timeout: Duration,
+    limit: Limit,
     interrupted: &AtomicBool,
-    mut look: impl FnMut(),
+    mut look: impl FnMut() -> Option<Begun>,
 ) -> io::Result<Option<Stopped>> {
     let ended = notify_of_end(child)?;
     let start = Instant::now();
+    let (mut at, mut since) = (None, start);
     loop {
         match ended.recv_timeout(Duration::from_millis(100)) {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
                 return Ok(Some(Stopped::Interrupted));
             }
-            Err(RecvTimeoutError::Timeout) if start.elapsed() >= timeout => {
-                return Ok(Some(Stopped::TimedOut));
+            Err(RecvTimeoutError::Timeout) => {
+                let now = look();
+                if now != at {
+                    (at, since) = (now, Instant::now());
+                }
+                let step = at.map(|Begun(step, _)| (step, since.elapsed()));
+                if let Some(why) = overdue(limit, start.elapsed(), step) {
+                    return Ok(Some(Stopped::TimedOut(why)));
+                }
             }
-            Err(RecvTimeoutError::Timeout) => look(),
         }
     }
 }
@@ -155,11 +188,13 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
-            End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
+            let message = "was killed because memory ran out".into();
+            End::Badly { reason: Failure::OutOfMemory, message, signal: None }
         }
         Some(signal) => {
             let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
-            End::Badly { reason, message: format!("was killed by signal {signal}{said}") }
+            let message = format!("was killed by signal {signal}{said}");
+            End::Badly { reason, message, signal: Some(signal) }
         }
         None => {
             let code = status.code().unwrap_or_default();
@@ -167,7 +202,8 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
                 return End::Unsaved((*kind).into());
             }
             let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
-            End::Badly { reason, message: format!("ended with exit code {code}{said}") }
+            let message = format!("ended with exit code {code}{said}");
+            End::Badly { reason, message, signal: None }
         }
     }
 }
@@ -212,9 +248,25 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), log).unwrap();
         match judge(ExitStatus::from_raw(wait_status), false, file.path()) {
-            End::Badly { reason, message } => (reason, message),
+            End::Badly { reason, message, .. } => (reason, message),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_step_has_its_own_limit_and_its_name_is_in_the_error() {
+        let limit =
+            Limit { whole: Duration::from_secs(600), room: Duration::from_secs(60), name: "--timeout" };
+        let seconds = Duration::from_secs;
+        assert_eq!(overdue(limit, seconds(119), Some((Step::Opening, seconds(119)))), None);
+        let why = overdue(limit, seconds(300), Some((Step::Opening, seconds(120))));
+        assert_eq!(why.as_deref(), Some("opening the store took longer than its limit of 120s"));
+        assert_eq!(overdue(limit, seconds(659), Some((Step::Working, seconds(659)))), None);
+        let why = overdue(limit, seconds(660), Some((Step::Settling, seconds(1))));
+        let said = "took longer than the limit of 600s (--timeout), while it was letting the store settle";
+        assert_eq!(why.as_deref(), Some(said));
+        let why = overdue(limit, seconds(660), None);
+        assert_eq!(why.as_deref(), Some("took longer than the limit of 600s (--timeout)"));
     }
 
     #[test]

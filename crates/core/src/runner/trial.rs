@@ -1,7 +1,6 @@
 //! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::background;
 use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
-use crate::folder::{is_full, with_room};
+use crate::folder::is_full;
 use crate::guard;
 use crate::measure::cgroup::{self, Group};
 use crate::measure::course::Sights;
@@ -20,28 +19,17 @@ use crate::measure::others;
 use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, Course, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
+use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
+use crate::runner::kill::{self, Check, Checked, Passed};
 use crate::runner::limits::{Limiting, Site};
-use crate::runner::supervise::{self, End};
+use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
 use crate::stage::Stage;
 use crate::workload::audit;
 use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
-
-/// The files in the run folder through which parent and trial talk.
-const SPEC: &str = "trial.json";
-const REPORT: &str = "trial-out.json";
-const LIMITS: &str = "trial-limits.json";
-
-/// Removes what a kill left of a trial in a run's folder.
-///
-/// # Errors
-/// When it can't be removed.
-pub fn remove_leftovers(folder: &Path) -> Result<()> {
-    [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| guard::remove(folder, name))
-}
 
 /// A trial that is about to run.
 pub struct Trial<'a> {
@@ -69,6 +57,8 @@ pub struct Trial<'a> {
     pub servers: Option<&'a Path>,
     /// The time of making an empty file in its folder, in nanoseconds.
     pub file_creation_ns: u64,
+    /// The ways of opening a store that have passed a kill check; `None` where none is made.
+    pub passed: Option<&'a Passed>,
     /// Hears how far its loading is.
     pub told: &'a dyn Fn(Option<Loading>),
 }
@@ -108,14 +98,13 @@ impl Trial<'_> {
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
-                self.write_spec(group, limiting)?;
-                // Made beforehand, so that it is there where the disk has no room for another file.
-                with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
+                exchange::ask(self.folder, &self.spec(group, limiting))?;
                 let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
                 (ran, limiting.map(Limiting::report))
             }
         };
-        [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| self.remove(name))?;
+        let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
+        exchange::remove(self.folder)?;
         let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
@@ -202,11 +191,11 @@ impl Trial<'_> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
-        let (timeout, room) = (self.job.plan.timeout.0, self.room());
+        let limit = Limit { whole: self.job.plan.timeout.0, room: self.room(), name: "--timeout" };
         let by = limiting.map(Limiting::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
-            supervise::run(&by, (spec, out), output, timeout, room, self.job.interrupted, self.told)
+            supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
         };
         let others = others::Watch::start(load).ok();
         let (end, course) = sights.during(run);
@@ -223,11 +212,11 @@ impl Trial<'_> {
                 self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
-            End::Badly { reason, message } => match limiting.and_then(Limiting::killed) {
+            End::Badly { reason, message, .. } => match limiting.and_then(Limiting::killed) {
                 Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
                 None => Report::Failed { reason, message },
             },
-            End::Well => match (read_report(out), limiting.and_then(Limiting::killed)) {
+            End::Well => match (self.answer(), limiting.and_then(Limiting::killed)) {
                 // A server was killed, and the trial has noticed.
                 (Report::Failed { .. }, Some(message)) => {
                     Report::Failed { reason: Failure::OutOfMemory, message }
@@ -306,17 +295,14 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
-    fn write_spec(
-        &self,
-        group: std::result::Result<Group, String>,
-        limiting: Option<&Limiting>,
-    ) -> Result<()> {
+    /// What its process is told.
+    fn spec(&self, group: std::result::Result<Group, String>, limiting: Option<&Limiting>) -> Spec {
         let plan = self.job.plan;
         let group = match limiting {
             Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
             _ => group,
         };
-        let spec = Spec {
+        Spec {
             parent: std::process::id(),
             cell: self.cell.clone(),
             directory: self.directory.to_path_buf(),
@@ -329,21 +315,38 @@ impl Trial<'_> {
             group,
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),
-        };
-        let text = serde_json::to_string(&spec).unwrap_or_default();
-        with_room(self.folder, || {
-            let mut file = guard::rewrite(self.folder, SPEC)?;
-            file.write_all(text.as_bytes()).map_err(Error::io("writing", &self.folder.join(SPEC)))
-        })
+            kill: None,
+        }
     }
-}
 
-fn read_report(out: &Path) -> Report {
-    let report = fs::read_to_string(out).map_err(|error| error.to_string());
-    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())).unwrap_or_else(
-        |error| Report::Failed {
+    /// What its process has told.
+    fn answer(&self) -> Report {
+        exchange::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,
             message: format!("the trial left no readable result: {error}"),
-        },
-    )
+        })
+    }
+
+    /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has
+    /// failed the trial.
+    fn kill_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        let Some(left_out) = kill::left_out(self.job, self.passed, self.cell, measured) else {
+            return Ok(Some(ran));
+        };
+        let check = || {
+            let group = Err("nothing of it is measured".into());
+            let (spec, log) = (self.spec(group, None), self.log());
+            Check { spec, folder: self.folder, log: &log, interrupted: self.job.interrupted }.make()
+        };
+        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out)))? {
+            Checked::As(check) => measured.kill_check = Some(check),
+            Checked::Interrupted => return Ok(None),
+            Checked::Failed { reason, message } => {
+                ran.report = Report::Failed { reason, message };
+                ran.log = self.log();
+            }
+        }
+        Ok(Some(ran))
+    }
 }

@@ -8,6 +8,7 @@ use crate::measure::disk;
 use crate::measure::page_cache::{self, Emptied};
 use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
+use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
 /// A store under test, in a folder of its own.
@@ -26,7 +27,9 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The store's own.
     pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
+        Step::Opening.begin();
         let store = open(&options)?;
+        Step::Working.begin();
         let elsewhere = store.elsewhere();
         Ok(Bench { open, folder: options.directory.to_path_buf(), options, store: Some(store), elsewhere })
     }
@@ -63,15 +66,15 @@ impl<'a> Bench<'a> {
     /// When any of these fails.
     pub fn fresh(&mut self) -> Result<(), Stop> {
         if let Some(store) = self.store.take() {
+            Step::Closing.begin();
             store.discard().map_err(|error| Stop::store("closing the store", &error))?;
         }
         let failed =
             |error: std::io::Error| Stop::harness(format!("emptying {}: {error}", self.folder.display()));
         guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
-        self.store =
-            Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
-        Ok(())
+        Step::Opening.begin();
+        self.open_with("opening the store")
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; says how the cache was emptied.
@@ -79,12 +82,13 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When any of these fails.
     pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
+        Step::Settling.begin();
         self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
         self.close()?;
         let emptied = page_cache::empty(&self.folder)
             .map_err(|error| Stop::harness(format!("emptying the page cache: {error}")))?;
-        self.store =
-            Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
+        Step::Reopening.begin();
+        self.open_with("opening the store")?;
         Ok(emptied)
     }
 
@@ -94,8 +98,13 @@ impl<'a> Bench<'a> {
     /// The store's own.
     pub fn reopen(&mut self) -> Result<(), Stop> {
         self.close()?;
-        let opened = (self.open)(&self.options);
-        self.store = Some(opened.map_err(|error| Stop::store("opening the store anew", &error))?);
+        Step::Reopening.begin();
+        self.open_with("opening the store anew")
+    }
+
+    fn open_with(&mut self, doing: &str) -> Result<(), Stop> {
+        self.store = Some((self.open)(&self.options).map_err(|error| Stop::store(doing, &error))?);
+        Step::Working.begin();
         Ok(())
     }
 
@@ -105,7 +114,10 @@ impl<'a> Bench<'a> {
     /// The store's own.
     pub fn close(&mut self) -> Result<(), Stop> {
         match self.store.take() {
-            Some(store) => store.close().map_err(|error| Stop::store("closing the store", &error)),
+            Some(store) => {
+                Step::Closing.begin();
+                store.close().map_err(|error| Stop::store("closing the store", &error))
+            }
             None => Ok(()),
         }
     }

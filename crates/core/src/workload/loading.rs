@@ -1,17 +1,12 @@
-//! The progress of a trial's loading. Its process tells the run by a file that is in memory alone and that both have open:
-//! that costs no disk any time.
+//! The progress of a trial's loading, as its process tells the run.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use crate::workload::told::{self, Place};
 
 /// The interval at which it is told.
 const EVERY: Duration = Duration::from_millis(500);
-/// The bytes of the file's content: records loaded, records in all, nanoseconds since the first.
-const BYTES: usize = 24;
 
 /// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,46 +30,15 @@ impl Loading {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }
 
-    fn bytes(&self) -> [u8; BYTES] {
-        let mut bytes = [0; BYTES];
-        let numbers = [self.done, self.all, self.took.as_nanos() as u64];
-        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
-        bytes
-    }
-
     /// The progress that was told last; `None` where nothing is being loaded.
     pub fn read(file: &File) -> Option<Loading> {
-        let mut bytes = [0; BYTES];
-        file.read_exact_at(&mut bytes, 0).ok()?;
-        let mut numbers =
-            bytes.chunks_exact(8).filter_map(|place| place.try_into().ok()).map(u64::from_le_bytes);
-        let (done, all, took_ns) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let [done, all, took_ns] = told::read(file, Place::LOADING)?;
         (all > 0).then(|| Loading { done, all, took: Duration::from_nanos(took_ns) })
     }
-}
 
-/// A file to tell it by; `None` where the system has none that is in memory alone.
-pub fn file() -> Option<File> {
-    #[cfg(target_os = "linux")]
-    return rustix::fs::memfd_create("loading", rustix::fs::MemfdFlags::CLOEXEC).ok().map(File::from);
-    #[cfg(not(target_os = "linux"))]
-    return None;
-}
-
-/// Where this process tells it, if anywhere.
-static TOLD: OnceLock<File> = OnceLock::new();
-
-/// From here on this process, a trial's, tells it by its input, which its run has made for that.
-///
-/// # Errors
-/// When its input can't be used.
-pub fn tell_by_input() -> io::Result<()> {
-    let input = io::stdin().as_fd().try_clone_to_owned()?;
-    // The first one stays.
-    let _ = TOLD.set(input.into());
-    Ok(())
+    fn tell(&self) {
+        told::tell(Place::LOADING, [self.done, self.all, self.took.as_nanos() as u64]);
+    }
 }
 
 /// Tells it now and then.
@@ -96,21 +60,14 @@ impl Teller {
         let took = self.start.elapsed();
         if took >= self.due {
             self.due = took + EVERY;
-            tell(&Loading { done, all: self.all, took });
+            Loading { done, all: self.all, took }.tell();
         }
     }
 }
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        tell(&Loading { done: 0, all: 0, took: Duration::ZERO });
-    }
-}
-
-/// A run that does not hear it goes on all the same.
-fn tell(loading: &Loading) {
-    if let Some(file) = TOLD.get() {
-        let _ = file.write_all_at(&loading.bytes(), 0);
+        Loading { done: 0, all: 0, took: Duration::ZERO }.tell();
     }
 }
 
@@ -119,15 +76,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_last_is_read_and_its_rate_tells_the_rest() {
-        let Some(file) = file() else { return };
-        assert_eq!(Loading::read(&file), None, "nothing was told");
+    fn a_rate_tells_the_rest() {
         let told = Loading { done: 300, all: 1000, took: Duration::from_secs(3) };
-        file.write_all_at(&told.bytes(), 0).unwrap();
-        assert_eq!(Loading::read(&file), Some(told));
         assert_eq!((told.rate_per_s(), told.left()), (100.0, Some(Duration::from_secs(7))));
-        let over = Loading { done: 0, all: 0, took: Duration::ZERO };
-        file.write_all_at(&over.bytes(), 0).unwrap();
+    }
+
+    #[test]
+    fn nothing_is_loading_before_and_after() {
+        let Some(file) = told::file() else { return };
+        assert_eq!(Loading::read(&file), None, "nothing was told");
+        told::write(&file, Place::LOADING, [300, 1000, 3_000_000_000]);
+        let told = Loading { done: 300, all: 1000, took: Duration::from_secs(3) };
+        assert_eq!(Loading::read(&file), Some(told));
+        told::write(&file, Place::LOADING, [0, 0, 0]);
         assert_eq!(Loading::read(&file), None, "it is over");
     }
 

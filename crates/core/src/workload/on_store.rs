@@ -14,6 +14,7 @@ use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, Stor
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
 use crate::workload::spec::{Ended, Spec};
+use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
 /// The entry of a store that can be opened.
@@ -74,6 +75,7 @@ impl<'a> OnStore<'a> {
         let _ = syncs::in_effect();
         let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
         if let Some(server) = own_server {
+            Step::MakingServer.begin();
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
         let mut watch = Watch::start(options.directory, &spec.device);
@@ -212,6 +214,7 @@ fn hold_to_power(
 
 /// Lets the store settle; how long that took in nanoseconds, and what the process did.
 fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
+    Step::Settling.begin();
     let before = Snapshot::now();
     let start = Instant::now();
     bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
@@ -239,7 +242,8 @@ fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
     Err(Ended::Failed(Stop { failure: crate::result::Failure::WrongData, message, operation: None }))
 }
 
-fn unsupported_or_failed(error: StoreError) -> Ended {
+/// The end of a trial whose store can't be opened.
+pub fn unsupported_or_failed(error: StoreError) -> Ended {
     match error {
         StoreError::Unsupported(message) => Ended::Unsupported(message),
         other => Ended::Failed(Stop::store("opening the store", &other)),

@@ -17,7 +17,7 @@ use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::parameter::common::EQUAL_CACHE;
+use crate::workload::parameter::common::{COMPRESSION, Compression, EQUAL_CACHE};
 use crate::workload::stop::Stop;
 
 /// The task of a trial.
@@ -50,17 +50,36 @@ pub struct Spec {
     /// The limits that it is held to.
     #[serde(default)]
     pub limits: Option<Order>,
+    /// The part of a kill check that it does in place of the workload.
+    #[serde(default)]
+    pub kill: Option<KillPart>,
+}
+
+/// The part of a kill check that a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KillPart {
+    /// Writes until it is killed.
+    Write,
+    /// Reads what was acknowledged.
+    ReadBack {
+        /// The steps that were.
+        steps: u64,
+        /// Whether what had not been synced was undone.
+        undone: bool,
+    },
 }
 
 impl Spec {
-    /// The options for its store, with so many sessions at once: values are not compressed, and there are no transactions over
-    /// records, unless the workload says otherwise.
+    /// The options for its store, with so many sessions at once: there are no transactions over records, unless the workload says
+    /// otherwise.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
         let equal_cache = self.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
+        let compression: Compression = self.parameters.get(&COMPRESSION).unwrap_or(Compression::Auto);
         OpenOptions {
             directory: &self.directory,
             guarantee: self.cell.guarantee().tier(),
-            compression: false,
+            compression: self.workload.has(COMPRESSION.name) && compression.is_on(self.cell.data()),
             cache_bytes: equal_cache.filter(|_| self.cell.tuning() == Tuning::Equal),
             settings: &self.settings,
             sessions: usize::try_from(sessions).unwrap_or(usize::MAX),

@@ -237,6 +237,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         group: Err("none".into()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
 }

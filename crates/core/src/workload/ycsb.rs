@@ -28,7 +28,7 @@ use crate::measure::clock::Clock;
 use crate::result::{
     DISK_GROWTH, Disk, Doubt, Load, Measured, OVERALL, OperationResult, Round, Stored, Written,
 };
-use crate::store::{Capabilities, OpenOptions};
+use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
@@ -107,8 +107,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
-    let compression = shared.work.compression.is_on(spec.cell.data());
-    let options = OpenOptions { compression, ..spec.options(shared.work.threads) };
+    let options = spec.options(shared.work.threads);
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let ran = rounds::run(&shared, &mut trial.bench, &lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;

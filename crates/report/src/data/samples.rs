@@ -198,6 +198,12 @@ pub fn measured(ns: f64) -> Measured {
             reopened: 2,
             took_ns: 4_000_000,
         }),
+        kill_check: Some(KillCheck::Held {
+            steps: 256,
+            undone: true,
+            why_not_undone: None,
+            took_ns: 300_000_000,
+        }),
         doubts: vec![],
         unknown: vec![],
     }

@@ -144,6 +144,9 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result<NonNull<ffi::Db>> {
     let path = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine);
     let home = path(folder)?;
+    if mode < ffi::LOG_KEPT {
+        refuse_leftover(folder)?;
+    }
     // Without an environment there is no home that the name could be relative to.
     let file = if mode == ffi::PLAIN { path(&folder.join(FILE))? } else { path(Path::new(FILE))? };
     let config = config.for_engine(&home, &file, mode, several);
@@ -151,6 +154,19 @@ fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result
     // SAFETY: the configuration and the strings in it live until the call returns.
     check(unsafe { ffi::sb_bdb_open(&raw const config, &raw mut db) })?;
     NonNull::new(db).ok_or_else(message)
+}
+
+/// Without a log, the engine waits for ever where this file is left.
+fn refuse_leftover(folder: &Path) -> Result<()> {
+    let left = folder.join(format!("__db.{FILE}"));
+    if !left.exists() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was left by a write that was cut off, and Berkeley DB would wait for ever: delete it",
+        left.display()
+    );
+    Err(StoreError::Engine(message))
 }
 
 /// The engine's own words for what went wrong last in this thread.

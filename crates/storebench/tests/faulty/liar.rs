@@ -27,7 +27,7 @@ pub enum Lie {
     NeverSyncs,
     /// Keeps everything in memory until it is closed.
     Forgets,
-    /// Keeps everything out of its folder, and finds it again.
+    /// Keeps everything in static memory, writes nothing, and finds it again in the same process.
     Hides,
 }
 
@@ -47,6 +47,12 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
             ..Capabilities::DEFAULT
         },
         offers: &[
+            Offer {
+                guarantee: Guarantee::None,
+                settings: "none",
+                atomic_replace: false,
+                dangers: Danger::NEWEST,
+            },
             Offer {
                 guarantee: Guarantee::Process,
                 settings: "none",
@@ -69,7 +75,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
     }
 }
 
-/// Opens it, over files or over memory.
+/// Opens it, over files or over memory. At `none` it does what it does at `process`.
 pub fn open(options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
     let guarantee = options.guarantee.unwrap_or(Guarantee::Process);
     let inner = match lie {
@@ -89,18 +95,21 @@ pub fn open(options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
     }))
 }
 
-fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn Store>> {
+/// A folder of files; it has no tier below `process`.
+pub fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn Store>> {
+    let guarantee = guarantee.max(Guarantee::Process);
     let open = FLAT_FOLDER.open.map_err(|why| StoreError::Unsupported(why.into()))?;
     open(&OpenOptions { guarantee: Some(guarantee), ..options.clone() })
 }
 
-fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+/// A map in memory.
+pub fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
     open(&OpenOptions { guarantee: None, ..options.clone() })
 }
 
-/// The store that is kept for a folder, as a file elsewhere would be.
-fn hidden(options: &OpenOptions<'_>) -> Result<Arc<dyn Store>> {
+/// The map in memory that is kept for a folder as long as the process lives.
+pub fn hidden(options: &OpenOptions<'_>) -> Result<Arc<dyn Store>> {
     static KEPT: Mutex<Vec<(PathBuf, Arc<dyn Store>)>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, store)) = kept.iter().find(|(path, _)| path == options.directory) {

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 mod compaction;
 mod fault;
 mod liar;
-#[path = "../steps.rs"]
-mod steps;
+mod pretender;
 mod store;
 mod writer;
 
 use fault::Fault;
 use liar::{Lie, liar};
+use pretender::Pretence;
 use store::faulty;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
@@ -45,7 +45,16 @@ const STORES: &[StoreDef] = &[
     liar("loses", "loses one write in 10,000", |options| liar::open(options, Lie::Loses)),
     liar("never-syncs", "says power and never syncs", |options| liar::open(options, Lie::NeverSyncs)),
     liar("forgets", "keeps all in memory until it is closed", |options| liar::open(options, Lie::Forgets)),
-    liar("hides", "keeps all out of its folder", |options| liar::open(options, Lie::Hides)),
+    liar("hides", "keeps all in static memory", |options| liar::open(options, Lie::Hides)),
+    liar("writes-at-close", "writes nothing until it is closed", |options| {
+        pretender::open(options, Pretence::WritesAtClose)
+    }),
+    liar("caches-static", "answers from static memory", |options| {
+        pretender::open(options, Pretence::CachesStatic)
+    }),
+    liar("sync-other", "syncs another file", |options| pretender::open(options, Pretence::SyncsOther)),
+    liar("sync-empty", "syncs an empty file", |options| pretender::open(options, Pretence::SyncsEmpty)),
+    liar("sync-fake", "syncs a fake", |options| pretender::open(options, Pretence::SyncsFake)),
     StoreDef::not_built("tape", Kind::Engine, "what this build lacks", "build with --features tape"),
     FLAT_FOLDER,
     NULL,

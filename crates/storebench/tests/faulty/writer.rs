@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, StoreDef, make_servers_known};
-
-use crate::steps::{Step, record_key, record_value, step};
+use storebench_core::store::{Guarantee, OpenOptions, StoreDef, make_servers_known};
+use storebench_core::workload::kill::steps;
 
 /// Opens a store and writes to it, telling the number of each acknowledged step on a line of standard output.
-/// `arguments` are the store's name, its directory, the guarantee (`default` for the store as shipped) and the number
-/// of steps.
+/// `arguments` are the store's name, its directory, the guarantee (`default` for the store as shipped), the number
+/// of steps and the most bytes of a value.
 ///
 /// # Errors
 /// The reason, for people to read.
 pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(), String> {
     make_servers_known(stores);
-    let [store, directory, tier, steps] = arguments else {
-        return Err("the arguments are STORE DIRECTORY TIER STEPS".into());
+    let [store, directory, tier, steps, most_bytes] = arguments else {
+        return Err("the arguments are STORE DIRECTORY TIER STEPS BYTES".into());
     };
     let def = stores.iter().find(|def| def.name == store).ok_or(format!("there is no store {store}"))?;
     let guarantee = match tier.as_str() {
         "default" => None,
         name => Some(name.parse::<Guarantee>().map_err(|()| format!("there is no guarantee {name}"))?),
     };
-    let steps: u64 = steps.parse().map_err(|_| format!("{steps} is not a number of steps"))?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{text} is not a number"));
+    let (steps, most_bytes) = (number(steps)?, number(most_bytes)?);
     let settings = BTreeMap::new();
     let options = OpenOptions {
         directory: Path::new(directory),
@@ -40,7 +40,8 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(),
     let mut session = store.session().map_err(|error| error.to_string())?;
     let mut output = std::io::stdout().lock();
     for number in 0..steps {
-        take_step(&mut *session, number).map_err(|error| format!("step {number}: {error}"))?;
+        steps::take(&mut *session, number, most_bytes as usize)
+            .map_err(|error| format!("step {number}: {error}"))?;
         // One write for the line, so that a kill can't leave a part of a number.
         output
             .write_all(format!("{number}\n").as_bytes())
@@ -49,18 +50,4 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(),
     }
     drop(session);
     store.close().map_err(|error| error.to_string())
-}
-
-fn take_step(session: &mut dyn Session, number: u64) -> Result<()> {
-    let step = step(number);
-    let owned: Vec<(String, Vec<u8>)> =
-        step.records().map(|record| (record_key(record), record_value(record, number))).collect();
-    let records: Vec<(&[u8], &[u8])> =
-        owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
-    match (&step, records.as_slice()) {
-        (Step::Insert(_), [(key, value)]) => session.insert(key, value),
-        (Step::Update(_), [(key, value)]) => session.update(key, value),
-        (Step::Remove(_), [(key, _)]) => session.remove(key),
-        (_, batch) => session.insert_batch(batch),
-    }
 }

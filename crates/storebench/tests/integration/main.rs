@@ -17,8 +17,6 @@ mod replay;
 mod running_servers;
 mod shop;
 mod snippets;
-#[path = "../steps.rs"]
-mod steps;
 mod structure;
 mod torture;
 mod ycsb;

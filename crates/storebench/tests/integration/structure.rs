@@ -65,6 +65,7 @@ const CORE: Modules = &[
             "record",
             "result",
             "schedule",
+            "server",
             "shown",
             "stage",
             "store",

@@ -2,8 +2,8 @@
 //! (or that of a preloaded library), and leaves the result and `errno` as they were.
 //!
 //! Synchronous writes need more: files opened with `O_DSYNC` or `O_SYNC` are remembered, and writes to them counted.
-//! LMDB writes its meta page so, which is half of each of its commits. As long as no such file was opened, a write costs one
-//! more load and one more jump.
+//! LMDB writes its meta page so, which is half of each of its commits. As long as no such file was opened and no journal is kept
+//! (`unsynced.rs`), a call costs one more load and one more jump.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::File;
@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use libc::{iovec, mode_t, off_t, off64_t, size_t, ssize_t};
 
+use super::unsynced::{self, Synced};
 use super::{Call, count, of_this_thread};
 
 /// The next definition of a function, after this program's.
@@ -111,35 +112,41 @@ macro_rules! hand_on {
 }
 
 hand_on! {
-    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Fsync, next);
-    fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Fdatasync, next);
-    syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Syncfs, next);
-    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| timed(Call::Sync, next);
+    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(Call::Fsync, Synced::File(fd), next);
+    fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile,
+        |next| syncs(Call::Fdatasync, Synced::File(fd), next);
+    syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile,
+        |next| syncs(Call::Syncfs, Synced::FileSystem(fd), next);
+    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(Call::Sync, Synced::All, next);
     msync, c"msync", (address: *mut c_void, length: size_t, flags: c_int) -> c_int,
         as unsafe extern "C" fn(*mut c_void, size_t, c_int) -> c_int,
-        |next| timed_if(flags & libc::MS_SYNC != 0, Call::Msync, next);
+        |next| syncs_if(flags & libc::MS_SYNC != 0, Call::Msync, Synced::Mapped(address), next);
     sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
         |next| timed_if(flags & WAITS != 0, Call::SyncFileRange, next);
 
     write, c"write", (fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || count, None::<i64>, next);
     pwrite, c"pwrite", (fd: c_int, bytes: *const c_void, count: size_t, offset: off_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t, off_t) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || count, Some(offset), next);
     pwrite64, c"pwrite64", (fd: c_int, bytes: *const c_void, count: size_t, offset: off64_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t, off64_t) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || count, Some(offset), next);
     writev, c"writev", (fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || length(parts, count), None::<i64>, next);
     pwritev, c"pwritev", (fd: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int, off_t) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || length(parts, count), Some(offset), next);
     pwritev64, c"pwritev64", (fd: c_int, parts: *const iovec, count: c_int, offset: off64_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int, off64_t) -> ssize_t,
-        |next| timed_if(is_synchronous(fd), Call::Write, next);
+        |next| writes(fd, || length(parts, count), Some(offset), next);
+    ftruncate, c"ftruncate", (fd: c_int, length: off_t) -> c_int,
+        as unsafe extern "C" fn(c_int, off_t) -> c_int, |next| changes_length(fd, length, next);
+    ftruncate64, c"ftruncate64", (fd: c_int, length: off64_t) -> c_int,
+        as unsafe extern "C" fn(c_int, off64_t) -> c_int, |next| changes_length(fd, length, next);
 
     // The mode is variable in C; Linux hands it over like a fixed one, and where it is left out it is not looked at.
     open, c"open", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
@@ -163,8 +170,63 @@ fn timed_if<T>(syncs: bool, call: Call, action: impl FnOnce() -> T) -> T {
     if syncs { timed(call, action) } else { action() }
 }
 
-/// Whether a file was ever opened to be written synchronously.
-static ANY: AtomicBool = AtomicBool::new(false);
+/// Whether calls must be looked at closer: a file was opened to be written synchronously, or a journal is kept.
+static CLOSER: AtomicBool = AtomicBool::new(false);
+
+/// From now on calls are looked at closer.
+pub(super) fn look_closer() {
+    CLOSER.store(true, Ordering::Release);
+}
+
+/// A call that syncs.
+#[inline(always)]
+fn syncs<T: PartialEq + Default>(call: Call, synced: Synced, next: impl FnOnce() -> T) -> T {
+    if CLOSER.load(Ordering::Acquire) {
+        return unsynced::around_sync(&synced, || timed(call, next));
+    }
+    timed(call, next)
+}
+
+#[inline(always)]
+fn syncs_if(is_sync: bool, call: Call, synced: Synced, next: impl FnOnce() -> c_int) -> c_int {
+    if is_sync { syncs(call, synced, next) } else { next() }
+}
+
+/// A call that writes so many bytes, at an offset or where the descriptor stands.
+#[inline(always)]
+fn writes(
+    fd: c_int,
+    bytes: impl FnOnce() -> usize,
+    offset: Option<impl Into<i64>>,
+    next: impl FnOnce() -> ssize_t,
+) -> ssize_t {
+    if CLOSER.load(Ordering::Acquire) {
+        return writes_closer(fd, bytes(), offset.map(Into::into), next);
+    }
+    next()
+}
+
+#[cold]
+fn writes_closer(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
+    let synchronous = is_synchronous(fd);
+    unsynced::around_write(fd, bytes as u64, offset, synchronous, || timed_if(synchronous, Call::Write, next))
+}
+
+/// A call that changes a file's length.
+#[inline(always)]
+fn changes_length(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_int) -> c_int {
+    if CLOSER.load(Ordering::Acquire) {
+        return unsynced::around_truncation(fd, length.into(), next);
+    }
+    next()
+}
+
+/// The bytes of all parts together.
+fn length(parts: *const iovec, count: c_int) -> usize {
+    // SAFETY: the caller of `writev` and its like gives so many parts.
+    (0..usize::try_from(count).unwrap_or(0)).map(|part| unsafe { (*parts.add(part)).iov_len }).sum()
+}
+
 /// The numbers, modulo their count here, of descriptors that were once opened so: which files to look at closer.
 static ONCE: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
@@ -181,20 +243,14 @@ fn remembered(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     if flags & (libc::O_DSYNC | libc::O_SYNC) != 0 && fd >= 0 {
         let (word, bit) = bit(fd);
         ONCE[word].fetch_or(bit, Ordering::Relaxed);
-        ANY.store(true, Ordering::Release);
+        look_closer();
     }
     fd
 }
 
-/// Whether writes to the descriptor sync.
-#[inline(always)]
+/// Whether writes to the descriptor sync. Asks the system about one whose number was once such a file's: it may be another's by
+/// now.
 fn is_synchronous(fd: c_int) -> bool {
-    ANY.load(Ordering::Acquire) && asked(fd)
-}
-
-/// Asks the system about a descriptor whose number was once such a file's: it may be another's by now.
-#[cold]
-fn asked(fd: c_int) -> bool {
     let (word, bit) = bit(fd);
     if ONCE[word].load(Ordering::Relaxed) & bit == 0 {
         return false;

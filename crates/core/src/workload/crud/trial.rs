@@ -29,9 +29,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
     let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
-    let compression = work.compression.is_on(spec.cell.data());
-    let options = OpenOptions { compression, ..spec.options(crud.threads) };
-    measure((store, open), options, prepared, &records, promised, spec)
+    measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
 fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {

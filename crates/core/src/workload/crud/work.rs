@@ -8,7 +8,7 @@ use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
 use crate::workload::parameter::common::{
-    AFTER_LOAD, BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS, count,
+    AFTER_LOAD, BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS, count,
 };
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
@@ -95,8 +95,6 @@ pub struct Work {
     pub batch: u64,
     /// The use of a value that is read.
     pub visit: Visit,
-    /// When values are compressed.
-    pub compression: Compression,
     /// A folder of files that compressible values are made from; the built-in generator otherwise.
     pub text: Option<PathBuf>,
     /// The time for which each operation goes on; then `operations` does not count.
@@ -114,7 +112,6 @@ impl Work {
             mix: parameters.get(&MIX),
             batch: parameters.get(&BATCH).unwrap_or(1),
             visit: parameters.get(&VISIT).unwrap_or(Visit::Copy),
-            compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
             text: parameters.get(&TEXT),
             duration: parameters.get::<Period>(&DURATION).map(|duration| duration.0),
             warm_up: parameters.get(&WARM_UP).unwrap_or_default(),

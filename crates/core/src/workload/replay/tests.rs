@@ -49,6 +49,7 @@ fn play(
         group: Err("none".into()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

@@ -46,6 +46,7 @@ fn trial(
         group: Err("none".into()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

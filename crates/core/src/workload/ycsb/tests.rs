@@ -37,6 +37,7 @@ fn trial(
         group: Err("none".into()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
 }

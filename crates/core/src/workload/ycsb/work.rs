@@ -16,9 +16,7 @@ use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{
-    AfterLoad, BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count,
-};
+use crate::workload::parameter::common::{AfterLoad, BATCH, DURATION, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -130,8 +128,6 @@ pub struct Work {
     pub batch: u64,
     /// The moment when requests begin.
     pub after_load: AfterLoad,
-    /// When values are compressed.
-    pub compression: Compression,
 }
 
 impl Work {
@@ -180,7 +176,6 @@ impl Work {
             rate: cell.rate(),
             batch: parameters.get(&BATCH).unwrap_or(1),
             after_load: AfterLoad::of(parameters),
-            compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
         })
     }
 

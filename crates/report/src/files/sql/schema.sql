@@ -115,7 +115,10 @@ CREATE TABLE trials (
     audit_seen_gone INTEGER,
     audit_removed INTEGER,
     audit_reopened INTEGER,
-    audit_took_ns INTEGER
+    audit_took_ns INTEGER,
+    kill_check TEXT,
+    kill_check_steps INTEGER,
+    kill_check_undone INTEGER
 );
 
 CREATE TABLE operations (

@@ -1,7 +1,7 @@
 //! Runs, trials and what they measured, as they were written down.
 
 use storebench_core::result::{
-    Audit, Counters, Device, Measured, OperationResult, Outcome, Round, Run, TrialResult,
+    Audit, Counters, Device, KillCheck, Measured, OperationResult, Outcome, Round, Run, TrialResult,
 };
 use storebench_core::store::{Setting, SettingSource};
 
@@ -117,6 +117,7 @@ fn trial(
     fields.extend(of_trial(measured));
     fields.extend(measured.device.iter().flat_map(device));
     fields.extend(measured.audit.iter().flat_map(audit));
+    fields.extend(measured.kill_check.iter().flat_map(kill_check));
     tables.insert("trials", fields)?;
     for (position, operation) in measured.operations.iter().enumerate() {
         of_operation(operation, position, id, tables)?;
@@ -197,6 +198,17 @@ fn audit(audit: &Audit) -> Vec<Field<'static>> {
         ("audit_reopened", integer(u64::from(audit.reopened))),
         ("audit_took_ns", integer(audit.took_ns)),
     ]
+}
+
+fn kill_check(check: &KillCheck) -> Vec<Field<'static>> {
+    match check {
+        KillCheck::Held { steps, undone, .. } => vec![
+            ("kill_check", text("held")),
+            ("kill_check_steps", integer(*steps)),
+            ("kill_check_undone", truth(*undone)),
+        ],
+        KillCheck::NotMade { .. } => vec![("kill_check", text("not-made"))],
+    }
 }
 
 fn device(device: &Device) -> Vec<Field<'static>> {

@@ -213,3 +213,25 @@ fn a_hash_table_is_read_back_and_has_no_order() {
         assert!(matches!(error, StoreError::SettingNotTaken { .. } | StoreError::Engine(_)), "{error}");
     }
 }
+
+#[test]
+fn a_leftover_that_it_would_wait_for_is_refused() {
+    let folder = new_folder();
+    let none = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: Some(Guarantee::None),
+        compression: false,
+        cache_bytes: None,
+        settings: &none,
+        sessions: 1,
+        transactions: false,
+        beside: None,
+    };
+    let left = folder.path().join("__db.records.db");
+    std::fs::write(&left, "").unwrap();
+    let Err(StoreError::Engine(why)) = (BERKELEYDB.open.unwrap())(&options) else { panic!("it was opened") };
+    assert!(why.contains("__db.records.db was left by") && why.contains("delete it"), "{why}");
+    std::fs::remove_file(left).unwrap();
+    (BERKELEYDB.open.unwrap())(&options).unwrap().close().unwrap();
+}

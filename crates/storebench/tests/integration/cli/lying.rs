@@ -15,7 +15,19 @@ const LIES: &[(&str, &str, &str, &[&str])] = &[
     ("never-syncs", "--guarantee power", "unsynced", &["promises power", "made 0 syncs for", "acknowledged"]),
     ("never-syncs", "--guarantee power --threads 2", "unsynced", &["promises power", "made 0 syncs for"]),
     ("forgets", "", "wrong-data", &["is missing", "closed and opened anew"]),
+    ("hides", "", "wrong-data", &[KILLED, "is missing after its process was killed"]),
+    ("hides", "--guarantee power", "unsynced", &["made 0 syncs for"]),
+    ("writes-at-close", "", "wrong-data", &[KILLED, "is missing after its process was killed"]),
+    ("writes-at-close", "--guarantee power", "unsynced", &["made 0 syncs for"]),
+    ("caches-static", "", "wrong-data", &[KILLED, "has another value"]),
+    ("caches-static", "--guarantee power", "unsynced", &[KILLED, "has another value"]),
+    ("sync-other", "--guarantee power", "unsynced", &[KILLED, UNDONE]),
+    ("sync-empty", "--guarantee power", "unsynced", &[KILLED, UNDONE]),
+    ("sync-fake", "--guarantee power", "unsynced", &[KILLED, UNDONE]),
 ];
+
+const KILLED: &str = "kill check: the acknowledged record ";
+const UNDONE: &str = "after its process was killed and what it had written and not synced was undone";
 
 /// The arguments of [`TINY`] with some of them changed.
 fn tiny(changes: &str) -> String {
@@ -61,20 +73,20 @@ fn a_store_without_syncs_is_not_recommended_for_power() {
 fn what_takes_less_disk_than_its_values_does_not_win_space() {
     let scratch = Scratch::new();
     let said = scratch
-        .faulty(&format!("run crud --store hides,flat-folder {}", tiny("--record-size 10KiB")))
+        .faulty(&format!("run crud --store hides,honest {}", tiny("--record-size 10KiB --guarantee none")))
         .ends(Exit::Success);
     let run = scratch.results();
     let of = |store: &str| run.trials.iter().find(|trial| trial.cell.store() == store).unwrap().ok().unwrap();
     let [doubt] = of("hides").doubts.as_slice() else { panic!("{:?}", of("hides").doubts) };
     assert_eq!(doubt.figure, "space");
-    assert_eq!((of("hides").space_efficiency(), of("flat-folder").doubts.len()), (None, 0));
+    assert_eq!((of("hides").space_efficiency(), of("honest").doubts.len()), (None, 0));
     let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Doubtful, not ranked: space of hides/10KiB/"), "{said}");
     let json = scratch.faulty("report latest --json").ends(Exit::Success).out;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let rows = json["matrices"][0]["rows"].as_array().unwrap();
     let space = &rows.iter().find(|row| row["name"] == "space").unwrap()["contests"][0];
-    assert_eq!(space["contenders"][0]["store"], "flat-folder");
+    assert_eq!(space["contenders"][0]["store"], "honest");
     assert_eq!(space["absent"][0], serde_json::json!({"store": "hides", "why": "doubted"}));
     let page = std::fs::read_to_string(scratch.only_run().join("report.html")).unwrap();
     assert!(page.contains("Doubtful, not ranked: space of hides"), "the page tells, too");

@@ -1,6 +1,6 @@
 //! A process that writes is killed: all that it was told is written must be there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -8,11 +8,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use storebench_core::store::{Batch, Guarantee, Session};
+use storebench_core::workload::kill::steps::{self, Step, expected, record_key, step};
 
 use crate::cli::support::faulty;
-use crate::steps::{BATCH_RECORDS, Step, record_key, record_value, step};
 
 use super::subject::{Subject, assert_holds, for_each_keeping, get};
+
+/// The longest value that is written, in bytes: so long that a kill can fall into the middle of writing it.
+const MOST_BYTES: usize = 20_000;
 
 /// The longest time for a writer's next step before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,6 +37,10 @@ fn acknowledged_writes_are_there_after_a_kill() {
     });
 }
 
+fn record_value(record: u64, step: u64) -> Vec<u8> {
+    steps::record_value(record, step, MOST_BYTES)
+}
+
 /// Starts a writer, kills it once it has acknowledged `steps` steps and a little time has passed, and says how many it
 /// has acknowledged in the end.
 fn write_and_kill(subject: &Subject, steps: u64, delay: Duration) -> u64 {
@@ -42,7 +49,7 @@ fn write_and_kill(subject: &Subject, steps: u64, delay: Duration) -> u64 {
     let mut writer = Command::new(faulty())
         .args(["write", subject.def.name])
         .arg(subject.directory.path())
-        .args([tier, "1000000000"])
+        .args([tier, "1000000000", &MOST_BYTES.to_string()])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log.try_clone().unwrap())
@@ -83,21 +90,6 @@ fn text_of(mut file: std::fs::File) -> String {
     std::io::Seek::rewind(&mut file).unwrap();
     std::io::Read::read_to_string(&mut file, &mut text).unwrap();
     text
-}
-
-/// The records that a store must hold after the first `steps` steps, each with the step that wrote its value.
-fn expected(steps: u64) -> BTreeMap<u64, u64> {
-    let mut held = BTreeMap::new();
-    for number in 0..steps {
-        let step = step(number);
-        for record in step.records() {
-            match step {
-                Step::Remove(_) => held.remove(&record),
-                _ => held.insert(record, number),
-            };
-        }
-    }
-    held
 }
 
 /// Holds the store to the acknowledged steps. The step after them was under way: it may have happened or not.
@@ -154,41 +146,4 @@ fn check_step_under_way(
         let all = records.clone().count() as u64;
         assert!(done == 0 || done == all, "step {number}: {done} of a batch of {all} are there");
     }
-}
-
-#[test]
-fn steps_touch_only_what_must_be_there() {
-    let mut held = BTreeSet::new();
-    let mut kinds = [0; 4];
-    for number in 0..1_000 {
-        match step(number) {
-            Step::Insert(record) => {
-                kinds[0] += 1;
-                assert!(held.insert(record), "step {number}");
-            }
-            Step::Update(record) => {
-                kinds[1] += 1;
-                assert!(held.contains(&record), "step {number}");
-            }
-            Step::Remove(record) => {
-                kinds[2] += 1;
-                assert!(held.remove(&record), "step {number}");
-            }
-            Step::Batch(records) => {
-                kinds[3] += 1;
-                assert!(records.clone().all(|record| held.insert(record)), "step {number}");
-                assert_eq!(records.count() as u64, BATCH_RECORDS);
-            }
-        }
-    }
-    assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
-    assert_eq!(held, expected(1_000).into_keys().collect());
-}
-
-#[test]
-fn expected_names_the_last_step_that_wrote() {
-    assert_eq!(expected(0), BTreeMap::new());
-    assert_eq!(expected(4)[&BATCH_RECORDS], 3);
-    assert_eq!(expected(6)[&(4 * BATCH_RECORDS)], 4);
-    assert_eq!(expected(7).get(&(4 * BATCH_RECORDS)), None);
 }

@@ -208,7 +208,7 @@ pub fn assert_holds(session: &mut dyn Session, key: &[u8], expected: Option<&[u8
 
 /// A key of the usual form, spread over the key space.
 pub fn key(number: u64) -> Vec<u8> {
-    crate::steps::record_key(number).into_bytes()
+    storebench_core::workload::kill::steps::record_key(number).into_bytes()
 }
 
 /// `length` bytes that depend on `seed` alone and do not compress.

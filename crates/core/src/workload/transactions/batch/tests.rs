@@ -32,6 +32,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         group: Err(unmeasured()),
         memory_limit: None,
         limits: None,
+        kill: None,
     };
     run(&Asked { stores, spec: &spec })
 }

@@ -1,0 +1,393 @@
+//! A journal of what this process has written and not synced, file by file, so that it can be undone: then the files are as one
+//! power cut could leave them, where nothing reached the disk but what was synced.
+//!
+//! A file is known by its device and inode, so that a sync of one says nothing of another. What is written through a mapping, by
+//! system calls made directly or by other processes is not seen and stays, as do changes of names and lengths: a disk may have
+//! taken all of them before the cut. Nothing here is fast; a process that is measured keeps no journal.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use super::interpose::look_closer;
+
+/// Whether a journal is kept.
+static KEPT: AtomicBool = AtomicBool::new(false);
+/// The journal, while one is.
+static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
+
+/// Files whose content is no data of a store's.
+const NO_DATA: [&str; 3] = ["/proc/", "/sys/", "/memfd:"];
+
+/// A file's device and inode.
+type Id = (u64, u64);
+
+struct Journal {
+    files: HashMap<Id, Known>,
+    /// Files below these folders are not the store's.
+    apart: Vec<PathBuf>,
+}
+
+/// A file that was written to. It stays open: closing it would give up this process's locks on it.
+struct Known {
+    file: File,
+    unsynced: Option<Unsynced>,
+}
+
+/// What was written to a file since it was last synced.
+struct Unsynced {
+    /// The file's length then.
+    length: u64,
+    /// What was there before, by offset, in the order in which it was overwritten.
+    before: Vec<(u64, Vec<u8>)>,
+}
+
+/// Keeps the journal from now on, but for files below the folder `apart`.
+pub(super) fn begin(apart: &Path) {
+    let apart = apart.canonicalize().unwrap_or_else(|_| apart.into());
+    *journal() = Some(Journal { files: HashMap::new(), apart: vec![apart] });
+    KEPT.store(true, Ordering::Release);
+    look_closer();
+}
+
+/// Undoes what was written and not synced. From now on no other thread of this process writes to a file or syncs one through
+/// the C library: the process is to end.
+///
+/// # Errors
+/// When a file can't be brought back to what it was; the journal is then kept no longer.
+pub(super) fn undo() -> io::Result<()> {
+    let mut guard = journal();
+    let Some(journal) = guard.as_mut() else { return Ok(()) };
+    let undone = journal.files.values_mut().try_for_each(Known::undo);
+    match undone {
+        // The lock is held for ever.
+        Ok(()) => std::mem::forget(guard),
+        Err(_) => *guard = None,
+    }
+    undone
+}
+
+fn journal() -> MutexGuard<'static, Option<Journal>> {
+    JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A write of so many bytes, at an offset or where the descriptor stands, which `write` does. One that is `synchronous` is on
+/// the disk when it returns.
+pub(super) fn around_write<T>(
+    fd: c_int,
+    bytes: u64,
+    offset: Option<i64>,
+    synchronous: bool,
+    write: impl FnOnce() -> T,
+) -> T {
+    with_file(fd, write, |known, write| {
+        let at = offset.map_or_else(|| position(fd), |offset| u64::try_from(offset).ok());
+        if let Some(at) = at {
+            known.note(at, bytes);
+        }
+        let result = write();
+        if let Some(at) = at.filter(|_| synchronous) {
+            known.wrote_through(at, bytes);
+        }
+        result
+    })
+}
+
+/// A change of a file's length, which `change` does.
+pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() -> c_int) -> c_int {
+    with_file(fd, change, |known, change| {
+        let result = change();
+        if let (0, Ok(length)) = (result, u64::try_from(length)) {
+            known.cut(length);
+        }
+        result
+    })
+}
+
+/// Runs an action on a file that belongs to the journal, while no other thread acts on one; and alone on any other.
+fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut Known, A) -> T) -> T {
+    let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
+    let mut guard = journal();
+    match guard.as_mut().and_then(|journal| journal.known(fd, id)) {
+        Some(known) => noted(known, action),
+        // A pipe that nobody reads must not hold the lock.
+        None => {
+            drop(guard);
+            action()
+        }
+    }
+}
+
+/// The files that a call syncs.
+pub(super) enum Synced {
+    /// One.
+    File(c_int),
+    /// All of its file system.
+    FileSystem(c_int),
+    /// The one that is mapped at an address.
+    Mapped(*const c_void),
+    /// All.
+    All,
+}
+
+/// A sync, which `sync` does. What is written to the same files meanwhile waits.
+pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl FnOnce() -> T) -> T {
+    if !KEPT.load(Ordering::Acquire) {
+        return sync();
+    }
+    let id = match synced {
+        Synced::File(fd) | Synced::FileSystem(fd) => id_of_any(*fd),
+        Synced::Mapped(address) => mapped(*address as usize),
+        Synced::All => None,
+    };
+    let mut guard = journal();
+    let Some(journal) = guard.as_mut() else {
+        drop(guard);
+        return sync();
+    };
+    let result = sync();
+    if result == T::default() {
+        for ((device, inode), known) in &mut journal.files {
+            let is_synced = match synced {
+                Synced::All => true,
+                Synced::FileSystem(_) => id.is_some_and(|(of, _)| of == *device),
+                Synced::File(_) | Synced::Mapped(_) => id == Some((*device, *inode)),
+            };
+            if is_synced {
+                known.unsynced = None;
+            }
+        }
+    }
+    result
+}
+
+impl Journal {
+    /// The file of a descriptor; `None` where it is none of the store's or can't be read.
+    fn known(&mut self, fd: c_int, id: Id) -> Option<&mut Known> {
+        if !self.files.contains_key(&id) {
+            let path = format!("/proc/self/fd/{fd}");
+            let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
+            let is_apart = self.apart.iter().any(|folder| Path::new(&name).starts_with(folder));
+            if is_apart || NO_DATA.iter().any(|start| name.starts_with(start)) {
+                return None;
+            }
+            // The store may have opened it to be written alone.
+            let file = rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
+            self.files.insert(id, Known { file: file.into(), unsynced: None });
+        }
+        self.files.get_mut(&id)
+    }
+}
+
+impl Known {
+    fn length(&self) -> Option<u64> {
+        rustix::fs::fstat(&self.file).ok()?.st_size.try_into().ok()
+    }
+
+    /// Keeps what is about to be overwritten.
+    fn note(&mut self, at: u64, bytes: u64) {
+        let Some(length) = self.length() else { return };
+        // It may have been cut short in other ways than those that are seen.
+        self.cut(length);
+        let unsynced = self.unsynced.get_or_insert_with(|| Unsynced { length, before: Vec::new() });
+        let end = at.saturating_add(bytes).min(unsynced.length);
+        let mut old = vec![0; usize::try_from(end.saturating_sub(at)).unwrap_or(0)];
+        if read_at(&self.file, at, &mut old).is_ok() && !old.is_empty() {
+            unsynced.before.push((at, old));
+        }
+    }
+
+    /// What was just written is on the disk, whatever was unsynced there.
+    fn wrote_through(&mut self, at: u64, bytes: u64) {
+        let Some(unsynced) = &mut self.unsynced else { return };
+        let end = at.saturating_add(bytes);
+        unsynced.length = unsynced.length.max(end);
+        for (start, old) in &mut unsynced.before {
+            let (from, to) = (at.max(*start), end.min(*start + old.len() as u64));
+            if from < to {
+                let part = &mut old[(from - *start) as usize..(to - *start) as usize];
+                // What can't be read stays as it was.
+                let _ = read_at(&self.file, from, part);
+            }
+        }
+    }
+
+    /// The file was cut to this length, or is not longer.
+    fn cut(&mut self, length: u64) {
+        let Some(unsynced) = &mut self.unsynced else { return };
+        unsynced.length = unsynced.length.min(length);
+        for (start, old) in &mut unsynced.before {
+            old.truncate(usize::try_from(length.saturating_sub(*start)).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Brings back what was there when it was last synced.
+    fn undo(&mut self) -> io::Result<()> {
+        let Some(now) = self.length() else { return Err(io::Error::other("a file has no length")) };
+        self.cut(now);
+        let Some(Unsynced { length, before }) = self.unsynced.take() else { return Ok(()) };
+        for (at, old) in before.iter().rev() {
+            write_at(&self.file, *at, old)?;
+        }
+        if now > length {
+            rustix::fs::ftruncate(&self.file, length)?;
+        }
+        Ok(())
+    }
+}
+
+// These make system calls directly: they must neither be noted nor change what a call has left in `errno`.
+
+fn read_at(file: &File, mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::pread(file, &mut *bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => (at, bytes) = (at + read as u64, &mut bytes[read..]),
+        }
+    }
+    Ok(())
+}
+
+fn write_at(file: &File, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::pwrite(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => (at, bytes) = (at + written as u64, &bytes[written..]),
+        }
+    }
+    Ok(())
+}
+
+/// A descriptor that the caller has open, or has not: then every call says so.
+fn borrowed(fd: c_int) -> Option<BorrowedFd<'static>> {
+    // SAFETY: the number is not -1, and the descriptor is used within the call that it was handed to alone.
+    (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// A file of bytes that can be overwritten.
+fn id(fd: c_int) -> Option<Id> {
+    let stat = rustix::fs::fstat(borrowed(fd)?).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some((stat.st_dev, stat.st_ino))
+}
+
+fn id_of_any(fd: c_int) -> Option<Id> {
+    let stat = rustix::fs::fstat(borrowed(fd)?).ok()?;
+    Some((stat.st_dev, stat.st_ino))
+}
+
+/// Where the next write to a descriptor goes.
+fn position(fd: c_int) -> Option<u64> {
+    let fd = borrowed(fd)?;
+    if rustix::fs::fcntl_getfl(fd).ok()?.contains(OFlags::APPEND) {
+        return rustix::fs::fstat(fd).ok()?.st_size.try_into().ok();
+    }
+    rustix::fs::tell(fd).ok()
+}
+
+/// The file that is mapped at an address.
+fn mapped(address: usize) -> Option<Id> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let path = maps.lines().find_map(|line| {
+        let mut words = line.splitn(6, ' ');
+        let (from, to) = words.next()?.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        (number(from)? <= address && address < number(to)?).then(|| words.last().map(str::trim_start))?
+    })?;
+    let stat = rustix::fs::stat(path).ok()?;
+    Some((stat.st_dev, stat.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek, Write};
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    /// A file that holds ten digits, and is synced.
+    fn digits() -> Known {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        Known { file, unsynced: None }
+    }
+
+    fn write(known: &mut Known, at: u64, bytes: &[u8]) {
+        known.note(at, bytes.len() as u64);
+        known.file.write_all_at(bytes, at).unwrap();
+    }
+
+    fn undone(mut known: Known) -> String {
+        known.undo().unwrap();
+        let mut text = String::new();
+        known.file.rewind().unwrap();
+        known.file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn what_was_overwritten_comes_back_and_what_was_appended_goes() {
+        assert_eq!(undone(digits()), "0123456789");
+        let mut known = digits();
+        write(&mut known, 2, b"abc");
+        write(&mut known, 8, b"VWXYZ");
+        write(&mut known, 3, b"twice");
+        write(&mut known, 40, b"beyond");
+        assert_eq!(undone(known), "0123456789");
+    }
+
+    #[test]
+    fn what_was_synced_stays() {
+        let mut known = digits();
+        write(&mut known, 2, b"abc");
+        known.unsynced = None;
+        write(&mut known, 4, b"def");
+        assert_eq!(undone(known), "01abc56789");
+    }
+
+    #[test]
+    fn a_write_that_is_synchronous_stays_where_others_go() {
+        let mut known = digits();
+        write(&mut known, 0, b"aaaa");
+        write(&mut known, 2, b"bb");
+        known.wrote_through(2, 2);
+        assert_eq!(undone(known), "01bb456789");
+        let mut known = digits();
+        write(&mut known, 0, b"a");
+        write(&mut known, 10, b"new");
+        known.wrote_through(10, 3);
+        assert_eq!(undone(known), "0123456789new");
+    }
+
+    #[test]
+    fn a_file_that_was_cut_short_does_not_grow_again() {
+        let mut known = digits();
+        write(&mut known, 6, b"xx");
+        known.file.set_len(4).unwrap();
+        known.cut(4);
+        known.file.set_len(8).unwrap();
+        assert_eq!(undone(known), "0123");
+        let mut known = digits();
+        write(&mut known, 0, b"xx");
+        known.file.set_len(0).unwrap();
+        write(&mut known, 0, b"all is new");
+        assert_eq!(undone(known), "");
+    }
+
+    #[test]
+    fn a_mapped_file_is_found_by_its_address() {
+        let name = std::env::current_exe().unwrap();
+        let of_this_program = rustix::fs::stat(&name).unwrap();
+        assert_eq!(
+            mapped(digits as *const () as usize),
+            Some((of_this_program.st_dev, of_this_program.st_ino))
+        );
+        assert_eq!(mapped(0), None);
+    }
+}

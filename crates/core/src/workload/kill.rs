@@ -1,0 +1,167 @@
+//! The kill check: a process writes to a store and is killed right after a write was acknowledged, and a new process must find
+//! all of it. At `power`, what the first has written and not synced is undone before it is killed: then only what was synced is
+//! there, as after a power cut.
+//!
+//! It comes after a trial, in the trial's folder, and the store is opened as in the trial. Nothing of it is measured.
+
+pub mod steps;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{children, syncs};
+use crate::result::Failure;
+use crate::store::{Guarantee, OpenFn, Session, Store};
+use crate::workload::on_store;
+use crate::workload::spec::{Asked, Ended, KillPart};
+use crate::workload::step::Step;
+use crate::workload::stop::Stop;
+use steps::{CYCLE, expected, record_key, record_value, step};
+
+/// The longest value, in bytes: many of them take little of a small disk.
+const MOST_BYTES: usize = 2_000;
+/// The most steps.
+const MOST_STEPS: u64 = 256;
+/// The time after which no step is added, once each kind was taken.
+const LONGEST: Duration = Duration::from_millis(150);
+
+/// What a process tells of its part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// It is about to take the last of so many steps, and to be killed.
+    Written {
+        /// The steps, the last one included.
+        steps: u64,
+        /// Whether what is not synced by then is undone; `None` where the store's guarantee does not ask for it.
+        undone: Option<Result<(), String>>,
+    },
+    /// All is there.
+    Held,
+    /// The store did not do what it should.
+    Failed {
+        /// The kind of failure.
+        reason: Failure,
+        /// What happened.
+        message: String,
+    },
+}
+
+/// Writes, tells by `tell` what it is about to have written, and ends by being killed. `apart` is the folder of the harness's
+/// own files.
+///
+/// # Errors
+/// The store's; when it lives on.
+pub fn write(
+    asked: &Asked<'_>,
+    apart: &Path,
+    tell: impl Fn(&Told) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let is_power = on_store::promised(def, &asked.spec.cell)? == Guarantee::Power;
+    let journal = is_power.then(|| syncs::keep_journal(apart));
+    let store = open(asked)?;
+    let undone = journal.map(|kept| match kept {
+        Ok(()) if children::is_there() => Err("a server writes where it can't be seen".to_owned()),
+        kept => kept.map_err(str::to_owned),
+    });
+    let mut session = session(&*store)?;
+    let start = Instant::now();
+    for number in 0..MOST_STEPS {
+        let steps = number + 1;
+        let is_last = steps == MOST_STEPS || (steps >= CYCLE && start.elapsed() >= LONGEST);
+        if is_last {
+            // Told before, so that nothing comes between the last acknowledgement and the end.
+            tell(&Told::Written { steps, undone: undone.clone() })?;
+        }
+        steps::take(&mut *session, number, MOST_BYTES)
+            .map_err(|error| Stop::store(&format!("step {number} of the kill check"), &error))?;
+        if is_last {
+            break;
+        }
+    }
+    if undone == Some(Ok(())) {
+        syncs::undo_unsynced()
+            .map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))?;
+    }
+    let own = rustix::process::getpid();
+    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+}
+
+/// Opens the store again and holds it to what was acknowledged.
+///
+/// # Errors
+/// The store's; when something is missing or wrong.
+pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ended> {
+    let when = if undone {
+        "after its process was killed and what it had written and not synced was undone"
+    } else {
+        "after its process was killed"
+    };
+    let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
+    let lost =
+        |message: String| Stop { failure: reason, message: format!("{message} {when}"), operation: None };
+    let store = open(asked).map_err(|ended| match ended {
+        Ended::Failed(stop) => Ended::Failed(Stop { message: format!("{}, {when}", stop.message), ..stop }),
+        unsupported @ Ended::Unsupported(_) => unsupported,
+    })?;
+    let mut session = session(&*store)?;
+    let held = expected(steps);
+    let touched = (0..steps).flat_map(|number| step(number).records());
+    for record in touched {
+        let value = held.get(&record).map(|number| record_value(record, *number, MOST_BYTES));
+        if let Some(wrong) = wrong(&mut *session, record, value.as_deref(), when)? {
+            return Err(lost(wrong).into());
+        }
+    }
+    drop(session);
+    let count = store.count().map_err(|error| Stop::store("counting", &error))?;
+    if count != held.len() as u64 {
+        let message = format!("the store counts {count} records where {} were acknowledged", held.len());
+        return Err(lost(message).into());
+    }
+    Ok(store.close().map_err(|error| Stop::store("closing the store", &error))?)
+}
+
+/// Why a record is not as it was acknowledged last; `None` where it is.
+fn wrong(
+    session: &mut dyn Session,
+    record: u64,
+    value: Option<&[u8]>,
+    when: &str,
+) -> Result<Option<String>, Ended> {
+    let key = record_key(record);
+    let mut right = false;
+    let found = session
+        .get(key.as_bytes(), &mut |found| right = value == Some(found))
+        .map_err(|error| Stop::store(&format!("reading the record {key} {when}"), &error))?;
+    let what = match (found, value) {
+        (true, Some(_)) if right => return Ok(None),
+        (false, None) => return Ok(None),
+        (false, Some(_)) => "is missing",
+        (true, Some(_)) => "has another value than the one acknowledged last",
+        (true, None) => "is there, though its removal was acknowledged,",
+    };
+    Ok(Some(format!("the acknowledged record {key} {what}")))
+}
+
+fn open(asked: &Asked<'_>) -> Result<Box<dyn Store>, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
+    let is_new = spec.kill == Some(KillPart::Write);
+    if is_new {
+        Step::Opening.begin()
+    } else {
+        Step::Reopening.begin()
+    }
+    let store = open(&spec.options(1)).map_err(on_store::unsupported_or_failed)?;
+    Step::Working.begin();
+    Ok(store)
+}
+
+fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
+    store.session().map_err(|error| Stop::store("opening a session", &error))
+}

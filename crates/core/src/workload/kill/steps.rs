@@ -1,0 +1,150 @@
+//! The steps of a process that writes until it is killed. They follow from their numbers alone, so that whoever killed the
+//! process can work out what the store must hold.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
+
+use crate::store::{Result, Session};
+
+/// The records of a batch.
+pub const BATCH_RECORDS: u64 = 20;
+
+/// The steps after which each kind of step was taken at least once.
+pub const CYCLE: u64 = 16;
+
+/// One step of the writer. Records go by number: [`record_key`], [`record_value`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Adds a record.
+    Insert(u64),
+    /// Replaces the value of a record that is there.
+    Update(u64),
+    /// Removes a record that is there.
+    Remove(u64),
+    /// Adds many records at once.
+    Batch(Range<u64>),
+}
+
+/// The step of this number.
+pub fn step(number: u64) -> Step {
+    // Records are numbered by the step that adds them, with room for a batch in each.
+    let added_by = |number: u64| number * BATCH_RECORDS;
+    match number % CYCLE {
+        3 | 7 | 11 | 15 => Step::Update(added_by(number - 2)),
+        6 | 14 => Step::Remove(added_by(number - 2)),
+        8 => Step::Batch(added_by(number)..added_by(number + 1)),
+        _ => Step::Insert(added_by(number)),
+    }
+}
+
+impl Step {
+    /// The records that the step touches.
+    pub fn records(&self) -> Range<u64> {
+        match self {
+            Step::Insert(record) | Step::Update(record) | Step::Remove(record) => *record..*record + 1,
+            Step::Batch(records) => records.clone(),
+        }
+    }
+}
+
+/// Takes the step of this number, with values of up to `most_bytes`.
+///
+/// # Errors
+/// The store's own.
+pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result<()> {
+    let step = step(number);
+    let owned: Vec<(String, Vec<u8>)> =
+        step.records().map(|record| (record_key(record), record_value(record, number, most_bytes))).collect();
+    let records: Vec<(&[u8], &[u8])> =
+        owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
+    match (&step, records.as_slice()) {
+        (Step::Insert(_), [(key, value)]) => session.insert(key, value),
+        (Step::Update(_), [(key, value)]) => session.update(key, value),
+        (Step::Remove(_), [(key, _)]) => session.remove(key),
+        (_, batch) => session.insert_batch(batch),
+    }
+}
+
+/// The records that a store must hold after the first `steps` steps, each with the step that wrote its value.
+pub fn expected(steps: u64) -> BTreeMap<u64, u64> {
+    let mut held = BTreeMap::new();
+    for number in 0..steps {
+        let step = step(number);
+        for record in step.records() {
+            match step {
+                Step::Remove(_) => held.remove(&record),
+                _ => held.insert(record, number),
+            };
+        }
+    }
+    held
+}
+
+/// The key of a record: 32 hexadecimal digits.
+pub fn record_key(record: u64) -> String {
+    format!("{:032x}", xxh3_128(&record.to_be_bytes()))
+}
+
+/// The value that a step gives to a record: 1 to `most_bytes` bytes, no part of which recurs.
+pub fn record_value(record: u64, step: u64, most_bytes: usize) -> Vec<u8> {
+    let hash = |block: u64| xxh3_64_with_seed(&record.to_be_bytes(), step << 32 | block);
+    let length = 1 + (hash(0) % most_bytes as u64) as usize;
+    (1..).flat_map(|block| hash(block).to_be_bytes()).take(length).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn values_differ_by_record_and_by_step() {
+        let value = |record, step| record_value(record, step, 20_000);
+        assert_eq!(value(20, 3), value(20, 3));
+        assert_ne!(value(20, 3), value(20, 1));
+        assert_ne!(value(20, 3), value(40, 3));
+        let lengths: Vec<usize> = (0..200).map(|record| value(record, 0).len()).collect();
+        assert!(lengths.iter().all(|length| (1..=20_000).contains(length)));
+        assert!(lengths.iter().max() > Some(&15_000) && lengths.iter().min() < Some(&5_000));
+    }
+
+    #[test]
+    fn steps_touch_only_what_must_be_there() {
+        let mut held = BTreeSet::new();
+        let mut kinds = [0; 4];
+        for number in 0..1_000 {
+            match step(number) {
+                Step::Insert(record) => {
+                    kinds[0] += 1;
+                    assert!(held.insert(record), "step {number}");
+                }
+                Step::Update(record) => {
+                    kinds[1] += 1;
+                    assert!(held.contains(&record), "step {number}");
+                }
+                Step::Remove(record) => {
+                    kinds[2] += 1;
+                    assert!(held.remove(&record), "step {number}");
+                }
+                Step::Batch(records) => {
+                    kinds[3] += 1;
+                    assert!(records.clone().all(|record| held.insert(record)), "step {number}");
+                    assert_eq!(records.count() as u64, BATCH_RECORDS);
+                }
+            }
+        }
+        assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
+        assert_eq!(held, expected(1_000).into_keys().collect());
+    }
+
+    #[test]
+    fn expected_names_the_last_step_that_wrote() {
+        assert_eq!(expected(0), BTreeMap::new());
+        assert_eq!(expected(4)[&BATCH_RECORDS], 3);
+        assert_eq!(expected(6)[&(4 * BATCH_RECORDS)], 4);
+        assert_eq!(expected(7).get(&(4 * BATCH_RECORDS)), None);
+    }
+}

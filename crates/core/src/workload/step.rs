@@ -1,0 +1,101 @@
+//! The steps of a trial, and how long each may take at most: where a process hangs, its run says in which.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::workload::told::{self, Place};
+
+/// A step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// What precedes the store: values and the harness's memory.
+    Preparing,
+    /// A server's files are made.
+    MakingServer,
+    /// The store is opened in an empty folder.
+    Opening,
+    /// Records are loaded, operations done, and in the end what the store holds is read back.
+    Working,
+    /// The store settles.
+    Settling,
+    /// The store is closed.
+    Closing,
+    /// The store is opened on what it has written.
+    Reopening,
+}
+
+impl Step {
+    /// All, in their order.
+    pub const ALL: [Step; 7] = [
+        Step::Preparing,
+        Step::MakingServer,
+        Step::Opening,
+        Step::Working,
+        Step::Settling,
+        Step::Closing,
+        Step::Reopening,
+    ];
+
+    /// Its name in errors, as in "opening the store took too long".
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Preparing => "preparing the trial",
+            Step::MakingServer => "making the server's files",
+            Step::Opening => "opening the store",
+            Step::Working => "working on the store",
+            Step::Settling => "letting the store settle",
+            Step::Closing => "closing the store",
+            Step::Reopening => "opening the store again",
+        }
+    }
+
+    /// The longest that it may take, where that doesn't depend on how much there is to do; else the trial's limit holds alone.
+    pub fn limit(self) -> Option<Duration> {
+        let minutes = match self {
+            Step::Preparing | Step::Working | Step::Settling => return None,
+            Step::Opening => 2,
+            // A log may have to be replayed.
+            Step::Reopening | Step::MakingServer => 5,
+            // What is in memory may have to be written.
+            Step::Closing => 10,
+        };
+        Some(Duration::from_secs(minutes * 60))
+    }
+
+    /// This process begins it.
+    pub fn begin(self) {
+        static BEGUN: AtomicU64 = AtomicU64::new(0);
+        let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
+        told::tell(Place::STEP, [self as u64, begun]);
+    }
+}
+
+/// A step of another process: which, and how many it had begun before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun(pub Step, pub u64);
+
+impl Begun {
+    /// The last one that was begun; `None` before the first.
+    pub fn read(file: &File) -> Option<Begun> {
+        let [step, begun] = told::read(file, Place::STEP)?;
+        Step::ALL.get(usize::try_from(step).ok()?).map(|step| Begun(*step, begun))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_is_read_as_it_was_told() {
+        let Some(file) = told::file() else { return };
+        assert_eq!(Begun::read(&file), None);
+        for (begun, step) in (0..).zip(Step::ALL) {
+            told::write(&file, Place::STEP, [step as u64, begun]);
+            assert_eq!(Begun::read(&file), Some(Begun(step, begun)));
+        }
+        told::write(&file, Place::STEP, [Step::ALL.len() as u64, 0]);
+        assert_eq!(Begun::read(&file), None);
+    }
+}
