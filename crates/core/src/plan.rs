@@ -65,11 +65,11 @@ pub struct Plan {
     pub size_limit: Bytes,
     /// A trial that takes longer has failed.
     pub timeout: Period,
-    /// What is undecided is measured further until the interval of every ratio that decides a winner is no wider than this to
+    /// Undecided pairs are measured further until the interval of every ratio that decides a winner is no wider than this to
     /// either side, at one of the planned looks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
-    /// What is undecided after all trials is measured further until this time is over.
+    /// Pairs that are undecided after all trials are measured further until this time is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
     /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.

@@ -342,7 +342,7 @@ pub struct Audit {
     pub took_ns: u64,
 }
 
-/// What came of killing a process that had written to the store, opened as in the trial, and of reading it back in a new one. A
+/// The outcome of killing a process that had written to the store, opened as in the trial, and of reading it back in a new one. A
 /// store that lost anything has failed the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]

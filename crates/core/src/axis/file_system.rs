@@ -85,7 +85,7 @@ impl FileSystem {
         parts.join(", ")
     }
 
-    /// What a place is called: by its name, and an image in a named directory also by the file system and the directory alone.
+    /// The names of a place: its own, and for an image in a named directory also the file system's and the directory's alone.
     pub fn names_of(place: &str) -> Vec<String> {
         let file_system = place.parse::<FileSystem>().ok();
         let parts = file_system.and_then(|file_system| {

@@ -13,7 +13,7 @@ use crate::workload::spec::Spec;
 
 /// The task of the process.
 pub const SPEC: &str = "trial.json";
-/// What comes of it.
+/// The file of the process' report.
 pub const REPORT: &str = "trial-out.json";
 /// The limits that it is held to, as they took effect.
 pub const LIMITS: &str = "trial-limits.json";

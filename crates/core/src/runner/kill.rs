@@ -48,7 +48,7 @@ impl Passed {
     }
 }
 
-/// What decides how a cell's store writes: where, with which guarantee, with which settings.
+/// All that decides how a cell's store writes: where, with which guarantee, with which settings.
 fn way(job: &Job<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
     format!("{:?}", (cell.store(), cell.place(), cell.guarantee(), cell.tuning(), settings))
@@ -76,7 +76,7 @@ pub fn left_out(
     })
 }
 
-/// What came of a kill check.
+/// The outcome of a kill check.
 pub enum Checked {
     /// The result that tells it.
     As(KillCheck),
@@ -84,7 +84,7 @@ pub enum Checked {
     Failed {
         /// The kind of failure.
         reason: Failure,
-        /// What happened.
+        /// The failure, in words.
         message: String,
     },
     /// The user interrupted it.
@@ -93,7 +93,7 @@ pub enum Checked {
 
 /// A kill check that is about to be made.
 pub struct Check<'a> {
-    /// How its store is opened.
+    /// The way in which its store is opened.
     pub spec: Spec,
     /// The run's folder.
     pub folder: &'a Path,
@@ -143,7 +143,7 @@ impl Check<'_> {
     }
 }
 
-/// What came of it where a process did not end as it should.
+/// The outcome where a process did not end as it should.
 fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
     let failed =
         |reason, message: String| Checked::Failed { reason, message: format!("kill check: {message}") };

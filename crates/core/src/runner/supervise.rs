@@ -39,7 +39,7 @@ pub enum End {
     Interrupted,
 }
 
-/// How long a process may take.
+/// The time that a process may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
     /// The time for its work.

@@ -295,7 +295,7 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
-    /// What its process is told.
+    /// The words to its process.
     fn spec(&self, group: std::result::Result<Group, String>, limiting: Option<&Limiting>) -> Spec {
         let plan = self.job.plan;
         let group = match limiting {
@@ -319,7 +319,7 @@ impl Trial<'_> {
         }
     }
 
-    /// What its process has told.
+    /// The answer of its process.
     fn answer(&self) -> Report {
         exchange::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,

@@ -27,7 +27,7 @@ const MOST_STEPS: u64 = 256;
 /// The time after which no step is added, once each kind was taken.
 const LONGEST: Duration = Duration::from_millis(150);
 
-/// What a process tells of its part.
+/// The report of a process on its part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Told {
@@ -44,7 +44,7 @@ pub enum Told {
     Failed {
         /// The kind of failure.
         reason: Failure,
-        /// What happened.
+        /// The failure, in words.
         message: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::workload::told::{self, Place};
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// What precedes the store: values and the harness's memory.
+    /// The preparations before the store: values and the harness's memory.
     Preparing,
     /// A server's files are made.
     MakingServer,
@@ -57,7 +57,7 @@ impl Step {
             Step::Opening => 2,
             // A log may have to be replayed.
             Step::Reopening | Step::MakingServer => 5,
-            // What is in memory may have to be written.
+            // Records in memory may have to be written.
             Step::Closing => 10,
         };
         Some(Duration::from_secs(minutes * 60))

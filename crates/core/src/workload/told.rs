@@ -1,4 +1,4 @@
-//! What a trial's process tells its run while it is at work: numbers in a file that is in memory alone and that both have open.
+//! The numbers that a trial's process tells its run while it is at work, in a file that is in memory alone and that both have open.
 //! That costs no disk any time.
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub struct Place<const N: usize>(u64);
 
 impl Place<3> {
-    /// How far its loading is: records loaded, records in all, nanoseconds since the first.
+    /// The progress of its loading: records loaded, records in all, nanoseconds since the first.
     pub const LOADING: Place<3> = Place(0);
 }
 

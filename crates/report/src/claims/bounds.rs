@@ -120,7 +120,7 @@ impl Bounds {
         matches!(self.kind, Kind::Number | Kind::Share)
     }
 
-    /// How many times a value may be another one where nothing but a threshold tells.
+    /// The ratio up to which a value may be another one, where nothing but a threshold tells.
     fn margin(&self) -> f64 {
         let wide = 1.0 + THRESHOLD;
         let width = self.low.zip(self.high).map(|(low, high)| high / low);

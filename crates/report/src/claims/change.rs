@@ -406,7 +406,7 @@ impl<K: Ord + Copy> Means<K> {
     }
 }
 
-/// How often a store wins on either side, alone, and alone or with others; and in how many places a figure lacks.
+/// The wins of a store on either side, alone, and alone or with others; and the places where a figure lacks.
 #[derive(Default)]
 struct Wins {
     a: (u32, u32),

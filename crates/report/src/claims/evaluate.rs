@@ -37,7 +37,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let (stores, without) = can_be_had(stores, &group);
             let needed = claim.needs(of_study);
             let (evidence, lacking) = match claim.expect.axis() {
-                // What the claim itself names, or averages over, has nothing in its place.
+                // Nothing stands in for a store that the claim itself names, or averages over.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),

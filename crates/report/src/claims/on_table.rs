@@ -125,7 +125,7 @@ fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &Won<'_>)
     let compared = claim.compared(of_study);
     match winner.stores.iter().any(|store| store == won.store) {
         true => Outcome::Agrees,
-        // How far behind others were is not published.
+        // The distance of the others is not published.
         false if winner.within.is_some() => Outcome::Missing,
         false if !compared.is_empty() && !compared.iter().any(|store| store == won.store) => Outcome::Missing,
         false => Outcome::Disagrees,

@@ -39,7 +39,7 @@ pub(super) struct Times {
 pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
     let without_interval = if terms.few == Few::Threshold { By::Threshold } else { By::Nothing };
     let pair = [a.clone(), b.clone()];
-    // What the clock can't tell is a question of which is better, not of how many times.
+    // The clock's resolution decides which is better, not how many times.
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
     if let [best, Standing { times_worse: Some(worse), rule, .. }] = standings.as_slice() {
         let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };

@@ -56,7 +56,7 @@ impl Scope {
     }
 }
 
-/// What is left of a facet's value where an axis is taken out.
+/// The rest of a facet's value where an axis is taken out.
 fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
     if facet != without {
         return Some(value.to_owned());

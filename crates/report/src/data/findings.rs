@@ -39,7 +39,7 @@ pub struct Checked<'a> {
     pub claim: &'a Claim,
     /// For each group, or each set of groups that differ only in what the claim compares.
     pub findings: Vec<Finding>,
-    /// What the same rule gives on the tables that its own paper published.
+    /// The outcome of the same rule on the tables that its own paper published.
     pub published: Vec<OnTable>,
 }
 
@@ -108,7 +108,7 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     if pool.terms.resolution.fixed_ns > known.terms.resolution.fixed_ns {
         known.terms.resolution = pool.terms.resolution;
     }
-    // What one tier leaves out another may have.
+    // A store that one tier leaves out another may have.
     known.cannot.retain(|(store, _)| !pool.stores.contains(store));
     known.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !known.stores.contains(store)));
     known.scope.guarantee = Some((GuaranteeChoice::Default, None));

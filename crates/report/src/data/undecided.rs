@@ -1,4 +1,4 @@
-//! What a run measures beyond its plan's trials: the pairs that are still undecided, first those that the next blocks are
+//! The trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
 //! likeliest to decide for the time that they take.
 //!
 //! A pair is looked at after planned numbers of blocks alone ([`looks`]), each time by intervals that allow for all of these looks: a
@@ -48,7 +48,7 @@ struct Place {
 }
 
 impl Place {
-    /// What goes on at a position; `None` where nothing does.
+    /// The contestants that go on at a position; `None` where none does.
     fn of(
         looks: &[u32],
         here: &Here<'_>,
@@ -90,7 +90,7 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> 
     let mut all = Vec::new();
     for (rank, other) in others.iter().enumerate() {
         let is_open = match precision {
-            // What decides a winner is the ratio of the second to the best.
+            // A winner is decided by the ratio of the second to the best.
             Some(share) => rank == 0 && !is_known(other, share),
             None => other.wins && !is_decided(other),
         };
@@ -117,7 +117,7 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> 
     all
 }
 
-/// How wide an interval over so many blocks is, of figures that vary alike.
+/// The width of an interval over so many blocks, of figures that vary alike.
 fn width(blocks: usize) -> f64 {
     let blocks = blocks.max(2);
     t_quantile(blocks - 1, looks::confidence(looks::from(1).len())) / (blocks as f64).sqrt()

@@ -31,7 +31,7 @@ const VERDICTS: Shape = Shape {
         Column::text("hardware"),
         Column::text("title"),
         Column::text("verdict"),
-        // What it looks like so far, where the verdict is unknown.
+        // The leaning so far, where the verdict is unknown.
         Column::text("looks"),
         Column::text("measured"),
         Column::whole("agree"),

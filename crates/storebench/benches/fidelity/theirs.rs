@@ -95,7 +95,7 @@ fn ticks(clock: &Clock, calls: impl FnOnce()) -> u64 {
     clock.now().saturating_sub(start)
 }
 
-/// How calls are timed.
+/// The way in which calls are timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Timed {
     /// Up to 128 of them together: the processor begins one while the one before still ends.

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long it lasts after the last record was loaded.
+/// The time for which it lasts after the last record was loaded.
 const LASTS: Duration = Duration::from_secs(1);
-/// What an operation takes longer meanwhile.
+/// The time that an operation takes longer meanwhile.
 const SLOWED_BY: Duration = Duration::from_millis(20);
 
 /// The end of the work; none where none was begun.
@@ -41,7 +41,7 @@ pub fn slow_down() {
     }
 }
 
-/// How many operations were slowed down.
+/// The number of operations that were slowed down.
 pub fn slowed() -> u64 {
     SLOWED.load(Ordering::Relaxed)
 }

@@ -41,11 +41,11 @@ struct Known {
     unsynced: Option<Unsynced>,
 }
 
-/// What was written to a file since it was last synced.
+/// The writes to a file since it was last synced.
 struct Unsynced {
     /// The file's length then.
     length: u64,
-    /// What was there before, by offset, in the order in which it was overwritten.
+    /// The bytes from before, by offset, in the order in which they were overwritten.
     before: Vec<(u64, Vec<u8>)>,
 }
 
@@ -204,7 +204,7 @@ impl Known {
         }
     }
 
-    /// What was just written is on the disk, whatever was unsynced there.
+    /// Notes that bytes just written are on the disk, whatever was unsynced there.
     fn wrote_through(&mut self, at: u64, bytes: u64) {
         let Some(unsynced) = &mut self.unsynced else { return };
         let end = at.saturating_add(bytes);
@@ -213,7 +213,7 @@ impl Known {
             let (from, to) = (at.max(*start), end.min(*start + old.len() as u64));
             if from < to {
                 let part = &mut old[(from - *start) as usize..(to - *start) as usize];
-                // What can't be read stays as it was.
+                // Bytes that can't be read stay as they were.
                 let _ = read_at(&self.file, from, part);
             }
         }

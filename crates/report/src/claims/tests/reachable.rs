@@ -38,7 +38,7 @@ fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
     Layout::of_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
 }
 
-/// What a plan ranks.
+/// The names that a plan ranks.
 fn contestants(plan: &Plan) -> Vec<String> {
     let cells = cells(plan);
     let layout = layout(plan, &cells);
@@ -144,12 +144,12 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, righ
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 
-/// How a run differs from one that has all.
+/// The gaps of a run, beside one that has all.
 #[derive(Clone, Copy)]
 struct Lacking<'a> {
-    /// What names of contestants contain that can't be had.
+    /// A part of the names of contestants that can't be had.
     cannot: &'a str,
-    /// What names of contestants contain that was not asked for.
+    /// A part of the names of contestants that were not asked for.
     unasked: &'a str,
     trials: u32,
 }

@@ -22,7 +22,7 @@ struct ClaimDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     expected: String,
-    /// What the same rule gives on the paper's own tables.
+    /// The outcome of the same rule on the paper's own tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     published: Vec<OnTableDocument<'a>>,
     findings: Vec<FindingDocument<'a>>,
@@ -46,7 +46,7 @@ struct FindingDocument<'a> {
     coverage: Option<&'a Coverage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<String>,
-    /// What a verdict would take.
+    /// The measurements that a verdict would take.
     #[serde(skip_serializing_if = "Option::is_none")]
     takes: Option<String>,
     checks: Tally,

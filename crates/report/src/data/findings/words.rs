@@ -17,7 +17,7 @@ pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
     wanted.iter().find_map(|wanted| finding.evidence.iter().find(|evidence| evidence.leaning == *wanted))
 }
 
-/// What a verdict would take that is not known yet: figures, more of the combinations, more trials.
+/// The measurements that a verdict would take: figures, more of the combinations, more trials.
 pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
     if finding.verdict != Verdict::Unknown {
         return None;
@@ -92,7 +92,7 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
     Some(format!("judged without {}", stores.join(", ")))
 }
 
-/// What a finding lacks: a few of the missing cells, and how many more.
+/// The cells that a finding lacks: a few of them, and the number of the others.
 pub(crate) fn lacks(finding: &Finding) -> String {
     let cells = finding
         .evidence
@@ -112,7 +112,7 @@ pub(crate) fn lacks(finding: &Finding) -> String {
     }
 }
 
-/// What is said of a claim of which there is no verdict yet.
+/// The words for a claim of which there is no verdict yet.
 pub(crate) fn leaning(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.looks) {
         (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
@@ -121,7 +121,7 @@ pub(crate) fn leaning(finding: &Finding) -> &'static str {
     }
 }
 
-/// How much of what a claim is about was measured, where that is not all: `12 of 68 combinations measured`.
+/// The measured part of all that a claim is about, where that is not the whole: `12 of 68 combinations measured`.
 pub(crate) fn covered(finding: &Finding) -> Option<String> {
     let coverage = finding.coverage.as_ref().filter(|coverage| !coverage.is_whole())?;
     Some(format!("{} of {} combinations measured", coverage.measured, coverage.whole))
@@ -177,7 +177,7 @@ fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
     }
 }
 
-/// What the same rule gives on the paper's own published figures: `by the paper's own table ext4 73.5 % of 68 checks: not
+/// The outcome of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
 /// reproduced`. `None` where winners alone tell nothing of the claim.
 pub(crate) fn on_published(checked: &Checked<'_>) -> Option<String> {
     let of = |found: &OnTable| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
@@ -185,7 +185,7 @@ pub(crate) fn on_published(checked: &Checked<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// How many checks agree, so far: `3/4`.
+/// The checks that agree so far, of all: `3/4`.
 pub(crate) fn score(finding: &Finding) -> String {
     format!("{}/{}", finding.leaning.agree, finding.leaning.total())
 }

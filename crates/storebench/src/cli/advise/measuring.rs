@@ -187,7 +187,7 @@ impl<'a> Measuring<'a> {
                 || next_s > self.stages.left_s(share)
                 || looks::is_over(planned, blocks + before, || self.is_clear_with(&plan, trials, planned))
         };
-        // What time remains goes to those that are still in the race.
+        // The time that remains goes to those that are still in the race.
         let told = |trials: &[TrialResult]| {
             let done = blocks(trials);
             let ran = |store: &String| trials.iter().filter(|trial| trial.cell.store() == store).count();

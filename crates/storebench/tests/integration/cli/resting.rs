@@ -1,11 +1,11 @@
-//! What loading left behind is over before the first operation, unless that is to come at once.
+//! The work that loading left is over before the first operation, unless that is to come at once.
 
 use storebench_core::error::Exit;
 use storebench_core::result::Measured;
 
 use super::support::{Scratch, TINY};
 
-/// What a trial of a store measures that has a second's work to do after it was loaded.
+/// The measurements of a store that has a second's work to do after it was loaded.
 fn measured(study: &str, options: &str) -> Measured {
     let scratch = Scratch::new();
     scratch.faulty(&format!("run {study} --store compacts {options}")).ends(Exit::Success);
