@@ -156,7 +156,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         if let Some(last) = order.stores.last().filter(|_| order.rest_behind) {
             pairs.extend(rest.iter().map(|store| (last, *store)));
         }
-        let last = order.rest_behind.then_some(rest).unwrap_or_default();
+        let last = if order.rest_behind { rest } else { Vec::new() };
         let all = || order.stores.iter().chain(last.iter().copied());
         let found = match self.are_all_there(all()) {
             true => {

@@ -1,7 +1,7 @@
 //! Published findings against the runs at hand: the verdicts on each claim, and their figures in a line.
 
-mod document;
-mod words;
+pub mod document;
+pub(crate) mod words;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,11 +17,6 @@ use crate::claims::{
 };
 use crate::published::Table;
 use crate::stats::Terms;
-
-pub use self::document::{StudyDocument, documents};
-pub(crate) use self::words::{
-    covered, evidence_line, judged_without, leaning, measured, on_published, score, takes, telling, why_not,
-};
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]

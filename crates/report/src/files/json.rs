@@ -9,7 +9,8 @@ use serde::Serialize;
 use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
 use crate::data::effects::{Effects, effects};
-use crate::data::findings::{self, StudyDocument};
+use crate::data::findings;
+use crate::data::findings::document::{StudyDocument, documents};
 use crate::data::matrix::Matrix;
 use crate::data::published::{self, BesideDocument};
 use crate::data::sizes::{Sizes, sizes};
@@ -54,7 +55,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         slowdowns: slowdowns(merged),
         effects: effects(merged),
         sizes: sizes(merged),
-        findings: findings::documents(merged, &studies),
+        findings: documents(merged, &studies),
         published: published::documents(merged, &tables),
         sections: sections(report),
     };

@@ -2,10 +2,10 @@
 
 use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
-use crate::data::findings::{
-    Checked, Counts, Study, check, counts, evidence_line, judged_without, label, leaning, measured,
-    mixed_tiers, on_published, takes, telling, unheard, why_not,
+use crate::data::findings::words::{
+    evidence_line, judged_without, leaning, measured, on_published, takes, telling, why_not,
 };
+use crate::data::findings::{Checked, Counts, Study, check, counts, label, mixed_tiers, unheard};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 

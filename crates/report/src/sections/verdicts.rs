@@ -1,9 +1,8 @@
 //! The verdicts on published findings, as files have them. The terminal and the page tell them claim by claim, with the checks.
 
 use crate::claims::Finding;
-use crate::data::findings::{
-    Checked, Study, check, judged_without, label, measured, on_published, takes, unheard,
-};
+use crate::data::findings::words::{judged_without, measured, on_published, takes};
+use crate::data::findings::{Checked, Study, check, label, unheard};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, Section, Seen, Shape, Stands, Table};
 

@@ -3,9 +3,11 @@
 use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
+use crate::data::findings::words::{
+    covered, evidence_line, judged_without, leaning, measured, on_published, score, takes, telling, why_not,
+};
 use crate::data::findings::{
-    Checked, Counts, NOT_APPLICABLE, Study, check, counts, covered, evidence_line, judged_without, label,
-    leaning, measured, mixed_tiers, on_published, score, takes, telling, unheard, why_not,
+    Checked, Counts, NOT_APPLICABLE, Study, check, counts, label, mixed_tiers, unheard,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;

@@ -218,6 +218,18 @@ fn equal_words_on_data_and_memory_have_equal_thresholds() {
 }
 
 #[test]
+fn claims_name_published_tables_that_there_are() {
+    for study in STUDIES {
+        let known: Vec<String> =
+            crate::published::tables(study.name).unwrap().into_iter().map(|table| table.name).collect();
+        for claim in of_plan(study.text, study.name).unwrap() {
+            let named = claim.tables.unwrap_or_default();
+            assert!(named.iter().all(|name| known.contains(name)), "{}: {named:?}", claim.says);
+        }
+    }
+}
+
+#[test]
 fn claims_come_back_the_same_from_the_plan_of_a_run() {
     let study = STUDIES[0];
     let plan = Plan::parse(study.text, "x").unwrap().to_toml().unwrap();
