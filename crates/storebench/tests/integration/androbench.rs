@@ -37,6 +37,7 @@ fn trial(
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec = Spec {
         parent: 0,
+        kill: None,
         beside: None,
         cell,
         directory,

@@ -60,6 +60,7 @@ fn trial_with(
     std::fs::create_dir(&directory).unwrap();
     let spec = Spec {
         parent: 0,
+        kill: None,
         beside: None,
         cell,
         directory,

@@ -47,6 +47,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     Spec {
         parent: 0,
+        kill: None,
         beside: None,
         cell,
         directory,

@@ -5,8 +5,7 @@ use std::fs;
 use serde_json::Value;
 use storebench_core::error::Exit;
 use storebench_core::plan;
-use storebench_core::workload::crud::work::Work;
-use storebench_core::workload::parameter::common::Compression;
+use storebench_core::workload::parameter::common::{COMPRESSION, Compression};
 
 use super::plans::OWN;
 use super::support::{Scratch, TINY};
@@ -142,7 +141,7 @@ fn the_preset_of_the_paper_compresses_both_kinds_of_data_as_its_stores_did() {
     let scratch = Scratch::new();
     let mut plan = plan::find("crud").unwrap();
     plan.apply_preset("paper").unwrap();
-    assert_eq!(Work::of(&plan.parameters).compression, Compression::On);
+    assert_eq!(plan.parameters.get(&COMPRESSION), Some(Compression::On));
     let small = "--background none --store leveldb,rocksdb --records 20 --record-size 1KiB..2KiB --trials 1 --operations 5";
     scratch.storebench(&format!("run crud --preset paper {small}")).ends(Exit::Success);
     for trial in scratch.results().trials {
