@@ -41,7 +41,7 @@ pub enum Exit {
     Worse,
     /// This machine can't run all of the studies that were asked about.
     Incomplete,
-    /// The other machine can't be reached, or the connection to it is lost.
+    /// The other machine or a running server can't be reached, or the connection to it is lost.
     Unreachable,
     /// Interrupted; finished results are kept.
     Interrupted,
@@ -91,7 +91,7 @@ impl Exit {
             Exit::Unlike => "compare: the runs have different machines or plans",
             Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
             Exit::Incomplete => "doctor: this machine can't run all of the studies",
-            Exit::Unreachable => "--remote: no connection, or it was lost",
+            Exit::Unreachable => "--remote, --url: no connection, or it was lost",
             Exit::Interrupted => "interrupted; finished results are kept",
         }
     }

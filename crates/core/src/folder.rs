@@ -14,6 +14,7 @@ use self::room::Room;
 pub use self::room::{is_full, with_room};
 use self::whereabouts::Whereabouts;
 use crate::axis::Axis;
+use crate::bounded;
 use crate::error::{Error, Exit, Result};
 use crate::guard::{self, Lock, try_lock};
 use crate::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
@@ -23,6 +24,12 @@ use crate::workload::table::Workload;
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const LOGS: &str = "logs";
+/// The longest header, in bytes: the combinations that a plan leaves out stand in it.
+pub const MOST_HEADER: u64 = 64 << 20;
+/// The longest file of results, in bytes.
+const MOST_RESULTS: u64 = 4 << 30;
+/// The bytes that are handed on of a log, from its end.
+const MOST_LOG: u64 = 1 << 20;
 /// The file for the bytes after the last result, where these were more than a line cut off.
 const DAMAGED: &str = "results.damaged";
 
@@ -134,7 +141,8 @@ impl RunFolder {
     /// When they can't be read.
     pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
         let name = self.path.join(RESULTS);
-        let text = fs::read_to_string(&name).map_err(Error::io("reading", &name))?;
+        let text = bounded::bytes(&name, MOST_RESULTS).map_err(Error::io("reading", &name))?;
+        let text = String::from_utf8_lossy(&text);
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let result = |line: &str| {
             let read = serde_json::from_slice(&plain_json(line.as_bytes()));
@@ -208,7 +216,10 @@ impl RunFolder {
 /// The logs of the trial at a position of the run in a folder: their names, and what they say.
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [format!("{position:06}.log"), format!("{position:06}-background.log")];
-    let read = |name: String| fs::read(path.join(LOGS).join(&name)).ok().map(|bytes| (name, bytes));
+    let read = |name: String| {
+        let log = path.join(LOGS).join(&name);
+        log.exists().then(|| (name, bounded::end(&log, MOST_LOG)))
+    };
     let logs = names.into_iter().filter_map(read);
     logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
@@ -248,12 +259,13 @@ fn needed(header: &RunHeader) -> Vec<Axis> {
 
 fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
-    let bytes = read_file(&name).map_err(|error| match error.kind() {
+    let bytes = bounded::bytes(&name, MOST_RESULTS).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             let message = format!("{} is not a whole run: it has no {RESULTS}", path.display());
             Error::new(Exit::NotStorebench, message)
         }
         io::ErrorKind::Other => no_file(&name),
+        io::ErrorKind::FileTooLarge => too_long(&name, &error),
         _ => Error::io("reading", &name)(error),
     })?;
     crate::threads::ready();
@@ -265,21 +277,17 @@ fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     Ok((bytes, lines))
 }
 
-/// Reads a file; what is none, such as a pipe, might never end.
-fn read_file(name: &Path) -> io::Result<Vec<u8>> {
-    if !fs::metadata(name)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    fs::read(name)
-}
-
 fn no_file(name: &Path) -> Error {
     Error::new(Exit::NotStorebench, format!("{} is not a file of a run: it is no file", name.display()))
 }
 
+fn too_long(name: &Path, error: &io::Error) -> Error {
+    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: {error}", name.display()))
+}
+
 fn read_header(path: &Path) -> Result<RunHeader> {
     let name = path.join(HEADER);
-    let bytes = match read_file(&name) {
+    let bytes = match bounded::bytes(&name, MOST_HEADER) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             let message = if path.exists() {
@@ -293,6 +301,7 @@ fn read_header(path: &Path) -> Result<RunHeader> {
             return Err(Error::new(Exit::NotStorebench, message));
         }
         Err(error) if error.kind() == io::ErrorKind::Other => return Err(no_file(&name)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(too_long(&name, &error)),
         Err(error) => return Err(Error::io("reading", &name)(error)),
     };
     let text = plain_json(&bytes);

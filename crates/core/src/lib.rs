@@ -6,6 +6,7 @@
 
 pub mod axis;
 pub mod background;
+pub mod bounded;
 pub mod cell;
 pub mod error;
 pub mod folder;

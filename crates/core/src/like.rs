@@ -6,7 +6,6 @@ mod law;
 mod sqlite;
 mod table;
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use flate2::write::DeflateEncoder;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::bounded;
 use crate::cell::Data;
 use crate::shown::quoted;
 use crate::units::{Sizes, grouped, rough_bytes, three_digits};
@@ -190,7 +190,7 @@ impl Sample {
 /// The first bytes of a file, up to so many.
 fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    bounded::plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

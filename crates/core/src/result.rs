@@ -215,6 +215,18 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Puts the cause before what a trial said of its end, where it did not end well.
+    pub fn blame(&mut self, reason: Failure, why: &str) {
+        let (said, log) = match self {
+            Outcome::Ok => return,
+            Outcome::Failed { message, log, .. } => (std::mem::take(message), std::mem::take(log)),
+            Outcome::Unsupported { message } => (std::mem::take(message), String::new()),
+        };
+        *self = Outcome::Failed { reason, message: format!("{why}; the trial said: {said}"), log };
+    }
+}
+
 /// The kind of failure that ended a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

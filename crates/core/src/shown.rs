@@ -65,6 +65,7 @@ fn colour(text: &str) -> Option<usize> {
 
 /// A piece of wrong input in quotes, for a message: cut where it is long.
 pub fn quoted(text: &str) -> String {
+    let text = &*without_user(text);
     if text.chars().nth(PIECE).is_none() {
         return format!("{text:?}");
     }
@@ -74,10 +75,26 @@ pub fn quoted(text: &str) -> String {
 
 /// A piece of wrong input as it is: cut where it is long.
 pub fn piece(text: &str) -> Cow<'_, str> {
+    let text = without_user(text);
     match text.char_indices().nth(PIECE) {
-        None => Cow::Borrowed(text),
+        None => text,
         Some((end, _)) => Cow::Owned(format!("{}{GAP}", &text[..end])),
     }
+}
+
+/// Text whose first URL, which reaches to its end, has no user data: what stands before the last `@` may be a password, or a part
+/// of one.
+pub fn without_user(text: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = text.split_once("://") else { return Cow::Borrowed(text) };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => Cow::Owned(format!("{scheme}://{GAP}@{host}")),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Text of which no URL, up to a blank, an end of a line or a quote, has user data.
+pub fn without_users(text: &str) -> String {
+    text.split_inclusive([' ', '\n', '"', '\'', '`']).map(without_user).collect()
 }
 
 /// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
@@ -87,7 +104,7 @@ fn with_short_words(message: &str, most: usize) -> String {
 
 /// A message of a library, which repeats wrong input: no word is longer than such a piece may be, and none is very long.
 pub fn shortened(message: &str) -> String {
-    cut(&with_short_words(message, PIECE), PIECE * 20, SPACED_GAP)
+    cut(&with_short_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
 }
 
 /// Text that is cut in its middle where it has more than `most` characters; `gap` stands for what is left out.
@@ -102,9 +119,9 @@ fn cut(text: &str, most: usize, gap: &str) -> String {
     format!("{first}{gap}{last}")
 }
 
-/// A message in one line, without control characters, of bounded length.
+/// A message in one line, without control characters and the user data of URLs, of bounded length.
 pub fn message(text: &str) -> String {
-    cut(&one_line(text), MESSAGE, SPACED_GAP)
+    cut(&without_users(&one_line(text)), MESSAGE, SPACED_GAP)
 }
 
 /// JSON whose strings hold no control character but ends of lines and tabs; the rest is as it was. Works on the text, so that
@@ -184,6 +201,20 @@ mod tests {
         assert!(matches!(plain_json(br#"{"a":"\n\\"}"#), Cow::Borrowed(_)));
         for broken in [&b"\\"[..], b"\\u", b"\\u00", b"\\uzzzz", b"\xc2", b"\xff\\"] {
             assert_eq!(&*plain_json(broken), broken);
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_url_s_user_is_left() {
+        assert_eq!(without_user("ex://me:se@cret@box/x"), "ex://...@box/x");
+        assert_eq!(message("at ex://me:secret@box: 'ex://you@b' no"), "at ex://...@box: 'ex://...@b' no");
+        let long = format!("ex://me:secret{}@box", "t".repeat(100));
+        for shown in [quoted(&long), piece(&long).into_owned(), shortened(&long), message(&long)] {
+            assert!(shown.contains("ex://...@box") && !shown.contains("secret"), "{shown}");
+        }
+        assert_eq!(piece("ex://me:sec ret@box"), "ex://...@box");
+        for text in ["see https://example.org/a b@c", "a@b", "ex://box/x"] {
+            assert_eq!(message(text), text);
         }
     }
 

@@ -367,6 +367,8 @@ pub struct ServerDef {
     pub start_s: f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
+    /// Says within seconds whether the running server of a URL lets a session in.
+    pub reach: fn(&str) -> Result<()>,
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
     pub drop: fn(&str, &str) -> Result<()>,
 }

@@ -11,6 +11,9 @@ use crate::cell::Cell;
 use crate::result::TrialResult;
 use crate::shown::plain_json;
 
+/// The longest line, in bytes: a result has its histograms and series in it.
+const MOST_LINE: usize = 64 << 20;
+
 /// The content of a file of results.
 #[derive(Debug)]
 pub(super) struct Lines {
@@ -67,6 +70,9 @@ impl Line<'_> {
 pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = lines(bytes);
     let result = |line: &Line<'_>| {
+        if line.bytes.len() > MOST_LINE {
+            return Err(serde_json::Error::custom("it is longer than 64 MiB"));
+        }
         let trial: TrialResult = serde_json::from_slice(&plain_json(line.bytes))?;
         match needed.iter().find(|axis| trial.cell.value(**axis).is_none()) {
             Some(missing) => Err(serde_json::Error::missing_field(missing.name())),

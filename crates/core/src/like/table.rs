@@ -4,11 +4,14 @@ use std::io;
 use std::path::Path;
 
 use super::{Sample, start};
+use crate::bounded::{self, Rationed};
 use crate::error::meant;
 use crate::shown::quoted;
 
 /// Columns that are named where none is the one asked for.
 const LISTED: usize = 20;
+/// The longest row, in bytes.
+const MOST_ROW: u64 = 64 << 20;
 /// Bytes in which a file that is no text shows itself.
 const START: usize = 8192;
 
@@ -22,7 +25,8 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
     if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
         return Err(format!("{} is not a CSV file: it holds binary data", file.display()));
     }
-    let mut rows = csv::ReaderBuilder::new().from_path(file).map_err(fault)?;
+    let text = bounded::plain_file(file).map_err(|error| fault(error.into()))?;
+    let mut rows = csv::Reader::from_reader(Rationed::new(text, MOST_ROW));
     let head = rows.byte_headers().map_err(fault)?.clone();
     let names: Vec<String> = head.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let told = |name: &String| name.escape_debug().to_string();
@@ -40,9 +44,12 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
         });
     };
     let mut row = csv::ByteRecord::new();
-    while rows.read_byte_record(&mut row).map_err(fault)? {
+    loop {
+        rows.get_mut().begin();
+        if !rows.read_byte_record(&mut row).map_err(fault)? {
+            return Ok(());
+        }
         let value = row.get(position).unwrap_or_default();
         sample.add(value.len() as u64, |most| Ok(value[..value.len().min(most)].to_vec()))?;
     }
-    Ok(())
 }

@@ -118,8 +118,14 @@ fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
 /// A sentence, when the text is not a histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
+    let unreadable = || "the histogram can't be read: it is cut off, or holds more than one can".to_owned();
+    // The reader would take as much memory as a header says.
+    let whole = inflated(of_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
+    let payload = word(&whole, 4).filter(|length| *length as usize <= whole.len());
+    let digits = word(&whole, 12).filter(|digits| *digits <= 3);
+    payload.zip(digits).filter(|_| of_cookie(&whole, COOKIE).is_some()).ok_or_else(unreadable)?;
     Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
+        .deserialize(&mut whole.as_slice())
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
 }
 
@@ -136,20 +142,13 @@ pub fn occurrences(text: &str) -> Result<Vec<(u16, u64)>, String> {
 /// Reads the format HdrHistogram V2 with deflate: a cookie and a length; within, after a header of 40 bytes, numbers in
 /// zigzag LEB128, each the count of the next bucket, or, negative, how many buckets have none.
 fn sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
-    const COOKIE: u32 = 0x1c84_9303;
-    const DEFLATED: u32 = 0x1c84_9304;
-    let word = |bytes: &[u8], at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    // The third half-byte is the width of a word, which this format does not depend on.
-    let is = |cookie: u32, wanted: u32| cookie & !0xf0 == wanted;
-    if !is(word(bytes, 0)?, DEFLATED) {
-        return None;
-    }
-    let inflated = inflated(bytes.get(8..)?)?;
+    let inflated = inflated(of_cookie(bytes, DEFLATED)?)?;
     let (offset, digits) = (word(&inflated, 8)?, word(&inflated, 12)?);
     let lowest = u64::from_be_bytes(inflated.get(16..24)?.try_into().ok()?);
-    if !is(word(&inflated, 0)?, COOKIE) || (offset, digits, lowest) != (0, 3, 1) {
+    if (offset, digits, lowest) != (0, 3, 1) {
         return None;
     }
+    of_cookie(&inflated, COOKIE)?;
     let mut rest = inflated.get(40..40 + word(&inflated, 4)? as usize)?;
     let (mut found, mut bucket) = (Vec::with_capacity(rest.len()), 0_u64);
     while !rest.is_empty() {
@@ -167,20 +166,36 @@ fn sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
     Some(found)
 }
 
-/// Inflates a whole stream. The inflater's memory is kept for the next one on this thread: taking it costs as much as using it.
+const COOKIE: u32 = 0x1c84_9303;
+const DEFLATED: u32 = 0x1c84_9304;
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// The bytes after a cookie and a length, if the cookie is this one. Its third half-byte is the width of a word, on which the format
+/// does not depend.
+fn of_cookie(bytes: &[u8], wanted: u32) -> Option<&[u8]> {
+    (word(bytes, 0)? & !0xf0 == wanted).then(|| bytes.get(8..)).flatten()
+}
+
+/// Inflates a whole stream, of no more than a histogram can hold. The inflater's memory is kept for the next one on this thread: taking it costs as much as using it.
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
     }
     INFLATER.with_borrow_mut(|inflater| {
         inflater.reset(true);
-        let mut out = Vec::with_capacity(16 * bytes.len());
+        let mut out = Vec::with_capacity((16 * bytes.len()).min(MOST_BYTES));
         loop {
             let (taken, given) = (inflater.total_in(), out.len());
             let rest = bytes.get(taken as usize..)?;
             let status = inflater.decompress_vec(rest, &mut out, FlushDecompress::Finish).ok()?;
             if status == Status::StreamEnd {
                 return Some(out);
+            }
+            if out.len() > MOST_BYTES {
+                return None;
             }
             if out.len() == out.capacity() {
                 out.reserve(out.capacity());
@@ -194,6 +209,9 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an
 /// hour.
 pub const BUCKETS: u16 = 2048 + 1024 * (LONGEST_NS.ilog2() as u16 - 10);
+
+/// The most that a histogram takes, in bytes: its header, and nine for each bucket.
+const MOST_BYTES: usize = 40 + 9 * BUCKETS as usize;
 
 /// The longest latency that counts into a bucket, in nanoseconds.
 pub fn longest_of(bucket: u16) -> u64 {
@@ -320,6 +338,32 @@ mod tests {
         let longer = encode(&longer).unwrap();
         for text in ["", "?", "AAAA", &whole[..whole.len() / 2 / 4 * 4], &other, &longer] {
             assert!(occurrences(text).is_err(), "{text:?}");
+        }
+    }
+
+    /// A histogram whose inside, header and all, is this.
+    fn deflated(inside: &[u8]) -> String {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut encoder, inside).unwrap();
+        let bytes = encoder.finish().unwrap();
+        let head = [DEFLATED.to_be_bytes(), (bytes.len() as u32).to_be_bytes()].concat();
+        BASE64.encode([head, bytes].concat())
+    }
+
+    #[test]
+    fn no_memory_is_taken_for_what_a_histogram_only_says_of_itself() {
+        let whole = all([5, 6, 7]).summary().unwrap().histogram;
+        let bytes = BASE64.decode(&whole).unwrap();
+        let inside = inflated(&bytes[8..]).unwrap();
+        assert!(decode(&deflated(&inside)).is_ok());
+        // A length of 4 GiB; six digits; a bomb.
+        let (mut long, mut fine) = (inside.clone(), inside.clone());
+        long[4..8].fill(0xff);
+        fine[15] = 6;
+        let bomb = [inside, vec![0; 100 << 20]].concat();
+        for inside in [long, fine, bomb] {
+            let text = deflated(&inside);
+            assert!(decode(&text).is_err() && occurrences(&text).is_err());
         }
     }
 }

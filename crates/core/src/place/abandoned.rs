@@ -18,15 +18,15 @@ pub struct Found {
     pub deleted: Vec<PathBuf>,
     /// Folders that are left as they were though their run may have ended, each with the reason.
     pub kept: Vec<(PathBuf, String)>,
-    /// Folders that are left because what their run made on a running server could not be dropped, each with what is left there.
-    pub undropped: Vec<(PathBuf, String)>,
+    /// Folders that are left because something could not be deleted, or be dropped on a running server: each with what it is.
+    pub stuck: Vec<(PathBuf, String)>,
 }
 
 /// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own. What
 /// their ledgers note is given back first.
 ///
 /// # Errors
-/// When the directory can't be read, or a folder can't be deleted.
+/// When the directory can't be read.
 pub fn clean(directory: &Path) -> Result<Found> {
     let reading = || Error::io("reading", directory);
     let place = Folder::open(directory).map_err(reading())?;
@@ -37,14 +37,15 @@ pub fn clean(directory: &Path) -> Result<Found> {
         if !is_ours(&name) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        match clean_one(&place, &name).map_err(Error::io("deleting", &path))? {
-            Outcome::Deleted(with_it) => {
+        match clean_one(&place, &name) {
+            Ok(Outcome::Deleted(with_it)) => {
                 found.deleted.extend(with_it);
                 found.deleted.push(path);
             }
-            Outcome::Kept(why) => found.kept.push((path, why)),
-            Outcome::Undropped(why) => found.undropped.push((path, why)),
-            Outcome::NotOurs => {}
+            Ok(Outcome::Kept(why)) => found.kept.push((path, why)),
+            Ok(Outcome::NotOurs) => {}
+            // It keeps nobody from the others.
+            Err(error) => found.stuck.push((path, error.to_string())),
         }
     }
     Ok(found)
@@ -62,8 +63,6 @@ enum Outcome {
     Deleted(Vec<PathBuf>),
     /// With the reason.
     Kept(String),
-    /// With what is left on a server.
-    Undropped(String),
     /// A run is at work in it, or it is no work folder.
     NotOurs,
 }
@@ -98,12 +97,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         },
         Err(error) => Err(error),
         Ok(Told::Ended(left)) => {
-            let with_it = match left.give_back(&folder) {
-                Err(error) if error.kind() == ErrorKind::NotConnected => {
-                    return Ok(Outcome::Undropped(error.to_string()));
-                }
-                given => given?,
-            };
+            let with_it = left.give_back(&folder)?;
             directory::remove(place, name, &folder)?;
             Ok(Outcome::Deleted(with_it))
         }

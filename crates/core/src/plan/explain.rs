@@ -1,11 +1,11 @@
 //! Plans as text: read within bounds, and what is wrong with one in a line that names the place.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use crate::bounded;
 use crate::error::meant;
 use crate::shown::{in_plain_words, is_code, piece};
 
@@ -17,12 +17,10 @@ const MOST_BYTES: u64 = 1 << 20;
 /// # Errors
 /// When it can't be read, or is too long to be a plan.
 pub(super) fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it is longer than 1 MiB, the limit for a plan"));
-    }
-    Ok(text)
+    bounded::text(path, MOST_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}, the limit for a plan")),
+        _ => error,
+    })
 }
 
 /// Reads TOML, in which no text may hold escape codes: it would reach the terminal.

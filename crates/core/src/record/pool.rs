@@ -1,8 +1,10 @@
 //! The pool of bytes that values are slices of: random, generated text, or the user's own text.
 
+use std::io::Read;
 use std::path::Path;
 
 use super::text::TextSource;
+use crate::bounded::plain_file;
 use crate::cell::Data;
 use crate::units::{SizeRange, exact_bytes};
 
@@ -39,11 +41,12 @@ impl Pool {
         let mut bytes = Vec::new();
         for file in files {
             let path = file.path();
-            if path.is_file() && (bytes.len() as u64) < OWN_TEXT_BYTES {
-                bytes.extend(std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?);
+            let room = OWN_TEXT_BYTES - bytes.len() as u64;
+            if path.is_file() && room > 0 {
+                let read = plain_file(&path).and_then(|file| file.take(room).read_to_end(&mut bytes));
+                read.map_err(|error| format!("{}: {error}", path.display()))?;
             }
         }
-        bytes.truncate(OWN_TEXT_BYTES as usize);
         if (bytes.len() as u64) < size.to * 2 {
             return Err(format!(
                 "the files in {} come to {}, too little for records of up to {}: at least {} are needed, so that records differ",

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use super::supervise::last_words;
+use super::supervise::last_words_in;
 use crate::background::Message;
 use crate::background::timeline::Timeline;
 use crate::cell::Background;
@@ -223,7 +223,7 @@ impl Process {
             },
             _ => "its output ended".into(),
         };
-        let said = std::fs::read(log).ok().and_then(|text| last_words(&String::from_utf8_lossy(&text)));
+        let said = last_words_in(log);
         said.map_or(how.clone(), |said| format!("{how}; its last output: {said}"))
     }
 }

@@ -20,6 +20,8 @@ pub enum Event<'a> {
     Loading { loading: Option<Loading> },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },
+    /// Something of a trial is left until the run ends or the next start, as it can't be given back now.
+    Left { why: &'a str },
     /// All is done, or the run was interrupted.
     Ended { interrupted: bool },
 }

@@ -3,22 +3,25 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::cell::Cell;
 use crate::error::{Error, Exit, Result};
 use crate::folder::RunFolder;
 use crate::measure::cgroup;
 use crate::measure::limit::Reach;
-use crate::result::{Outcome, TrialResult};
+use crate::result::{Failure, Outcome, TrialResult};
 use crate::runner::event::{Event, Listener};
 use crate::runner::exchange;
 use crate::runner::job::Job;
 use crate::runner::kill::Passed;
 use crate::runner::pace::Pace;
 use crate::runner::places::{PreparedPlaces, TrialFolder};
-use crate::runner::trial::Trial;
+use crate::runner::trial::{self, Trial};
 use crate::schedule;
 
 /// The end of a run.
@@ -139,61 +142,110 @@ impl Running<'_> {
             if job.interrupted.load(Ordering::Relaxed) || self.is_late() || is_over {
                 break;
             }
-            let left = self.left();
-            let place = self.places.of(cell)?;
-            let mut stage = place.folder.stage();
-            let start = Instant::now();
-            let TrialFolder { directory, file_creation_ns, device } =
-                place.trial_folders.take(&mut stage, position)?;
-            listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
-            let trial = Trial {
-                job,
-                cell,
-                position,
-                block,
-                folder: folder.path(),
-                directory: &directory,
-                device: &device,
-                cgroups: &self.cgroups,
-                reach: &self.reach,
-                beside: &place.beside,
-                servers: place.servers.as_deref(),
-                file_creation_ns,
-                passed: Some(&self.passed),
-                told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
-            };
-            let result = trial.run(&mut stage)?;
-            if let Some(TrialResult {
-                outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
-            }) = result
-            {
-                // Tampering with our own folders is no failure of the store's.
-                folder.check()?;
-                still_there(&directory)?;
+            if !self.trial(cell, (position, block), folder, &listener)? {
+                break;
             }
-            // First, so that what a store took of the disk is free for its result.
-            stage.give_back()?;
-            let Some(result) = result else { break };
+        }
+        Ok(())
+    }
+
+    /// Runs one trial and saves its result; `false` when it was interrupted.
+    fn trial(
+        &mut self,
+        cell: &Cell,
+        (position, block): (u64, u32),
+        folder: &mut RunFolder,
+        listener: &RefCell<&mut dyn Listener>,
+    ) -> Result<bool> {
+        let (start, left) = (Instant::now(), self.left());
+        let place = self.places.of(cell)?;
+        let mut stage = place.folder.stage();
+        listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
+        let result = match place.trial_folders.take(&mut stage, position) {
+            // A program that mounts an image can be killed, or find no loop device: that is this trial's affair.
+            Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
+                Some(trial::not_begun(cell, (position, block), error.message))
+            }
+            taken => {
+                let TrialFolder { directory, file_creation_ns, device } = taken?;
+                let trial = Trial {
+                    job: self.job,
+                    cell,
+                    position,
+                    block,
+                    folder: folder.path(),
+                    directory: &directory,
+                    device: &device,
+                    cgroups: &self.cgroups,
+                    reach: &self.reach,
+                    beside: &place.beside,
+                    servers: place.servers.as_deref(),
+                    file_creation_ns,
+                    passed: Some(&self.passed),
+                    told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
+                };
+                let result = trial.run(&mut stage)?;
+                result.map(|result| blamed(result, folder, &directory)).transpose()?
+            }
+        };
+        // First, so that what a store took of the disk is free for its result.
+        let given_back = stage.give_back();
+        let left = given_back.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
+        match left {
+            // A server that has gone keeps it: that is noted, and in nobody's way.
+            Some(_) => stage.keep(),
+            None => drop(stage),
+        }
+        let goes_on = result.is_some();
+        if let Some(result) = result {
             let took_s = start.elapsed().as_secs_f64();
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
             self.pace.ended(cell, took_s);
             listener.borrow_mut().hear(&Event::TrialEnded { result: &result });
-            self.passed.note(job, &result);
+            self.passed.note(self.job, &result);
             self.results.push(result);
         }
-        Ok(())
+        match left {
+            Some(Error { message, .. }) => listener.borrow_mut().hear(&Event::Left { why: message }),
+            None => given_back?,
+        }
+        Ok(goes_on)
     }
 }
 
-/// A trial's folder must be there when the trial has ended.
-fn still_there(directory: &Path) -> Result<()> {
-    if directory.is_dir() {
-        return Ok(());
+/// The result of a trial that did not end well, with the cause where that is under its folder.
+///
+/// # Errors
+/// When others tampered with our folders, which is no failure of the store's.
+fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
+    if result.outcome != Outcome::Ok {
+        folder.check()?;
+        if let Some(why) = lost(directory)? {
+            result.outcome.blame(Failure::Harness, &why);
+        }
     }
-    let message = format!(
-        "{} was moved or deleted while a trial was using it: leave storebench's folders alone during a run",
-        directory.display()
-    );
-    Err(Error::new(Exit::NotStorebench, message))
+    Ok(result)
+}
+
+/// Why a trial's folder can't be used any more though nobody has moved it: the file system under it has failed.
+///
+/// # Errors
+/// When it was moved or deleted.
+fn lost(directory: &Path) -> Result<Option<String>> {
+    match fs::metadata(directory) {
+        Ok(there) if there.is_dir() => Ok(None),
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let daemon =
+                if error.kind() == ErrorKind::NotConnected { ", as its program has ended" } else { "" };
+            Ok(Some(format!("the file system under the store's files has failed{daemon}: {error}")))
+        }
+        _ => {
+            let message = format!(
+                "{} was moved or deleted while a trial was using it: leave storebench's folders alone during a run",
+                directory.display()
+            );
+            Err(Error::new(Exit::NotStorebench, message))
+        }
+    }
 }

@@ -134,6 +134,11 @@ pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> 
 }
 
 impl TrialFolders {
+    /// Whether each is a file system in an image.
+    pub fn are_images(&self) -> bool {
+        matches!(self, TrialFolders::Image(_))
+    }
+
     /// Makes the folder of one trial.
     ///
     /// # Errors

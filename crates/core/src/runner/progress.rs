@@ -68,6 +68,7 @@ impl Listener for Bar {
                 }
                 self.bar.inc(1);
             }
+            Event::Left { why } => self.bar.suspend(|| say(&mut std::io::stderr(), &left_for_now(why))),
             Event::Ended { .. } => self.bar.finish_and_clear(),
         }
     }
@@ -115,6 +116,7 @@ impl<W: Write> Listener for Lines<W> {
                     say(&mut self.out, &line);
                 }
             }
+            Event::Left { why } => say(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
                 let how = if *interrupted { "interrupted" } else { "done" };
                 say(&mut self.out, &format!("{how}: {} of {} trials", self.done, self.total));
@@ -126,6 +128,10 @@ impl<W: Write> Listener for Lines<W> {
 /// Progress that can't be shown is no reason to stop a run.
 fn say(out: &mut dyn Write, line: &str) {
     let _ = writeln!(out, "{}", shown::message(line));
+}
+
+fn left_for_now(why: &str) -> String {
+    format!("left for now: {why}")
 }
 
 /// The time left first, as a terminal cuts long lines.
@@ -143,6 +149,7 @@ fn whole(duration: Duration) -> Duration {
 fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Ok => None,
+        Outcome::Failed { message, log, .. } if log.is_empty() => Some(format!("failed: {cell}: {message}")),
         Outcome::Failed { message, log, .. } => Some(format!("failed: {cell}: {message} (log: {log})")),
         Outcome::Unsupported { message } => Some(format!("unsupported: {cell}: {message}")),
     }

@@ -12,12 +12,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
+use crate::bounded;
 use crate::error::Exit;
 use crate::lifeline;
 use crate::result::Failure;
 use crate::workload::loading::Loading;
 use crate::workload::step::{Begun, Step};
 use crate::workload::told;
+
+/// The bytes of a log in which a process's last words are looked for.
+const LAST_BYTES: u64 = 1 << 20;
 
 /// The end of a process.
 #[derive(Debug)]
@@ -182,8 +186,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     if status.success() {
         return End::Well;
     }
-    let text = fs::read(log).unwrap_or_default();
-    let last = last_words(&String::from_utf8_lossy(&text));
+    let last = last_words_in(log);
     let said = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
     let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
@@ -223,9 +226,14 @@ const UNSAVED: [(Exit, io::ErrorKind); 3] = [
 /// Messages of Rust, C++ and the system when a process may have no more memory.
 const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
 
+/// The last words of the process that wrote a log.
+pub(super) fn last_words_in(log: &Path) -> Option<String> {
+    last_words(&String::from_utf8_lossy(&bounded::end(log, LAST_BYTES)))
+}
+
 /// The last words of a process: the message of a panic, or the last line that holds anything. Where it was when it said
 /// so is for those who open the log.
-pub(super) fn last_words(log: &str) -> Option<String> {
+fn last_words(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);
     let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
     let after_panic = lines.clone().skip_while(|line| !line.contains(" panicked at ")).nth(1);

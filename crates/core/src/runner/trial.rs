@@ -31,6 +31,30 @@ use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
 
+/// A file system with less room than this, in bytes, is full: engines write pages and blocks of so many.
+const FULL_BYTES: u64 = 64 << 10;
+
+/// The result of a trial that there was no place for, with the reason.
+pub fn not_begun(cell: &Cell, (position, block): (u64, u32), message: String) -> TrialResult {
+    TrialResult {
+        format: FORMAT_VERSION,
+        cell: cell.clone(),
+        block,
+        position,
+        started: jiff::Timestamp::now().to_string(),
+        wall_s: 0.0,
+        stage_s: None,
+        load_1min: environment::load_1min(),
+        others_processors: None,
+        background: None,
+        machine: None,
+        file_creation_ns: None,
+        course: None,
+        outcome: Outcome::Failed { reason: Failure::Harness, message, log: String::new() },
+        measured: None,
+    }
+}
+
 /// A trial that is about to run.
 pub struct Trial<'a> {
     /// The job that it is part of.
@@ -224,12 +248,27 @@ impl Trial<'_> {
                 (report, _) => report,
             },
         };
+        let report = match report {
+            // Engines tell of a full disk in words of their own, or die of it.
+            Report::Failed { reason: Failure::Store | Failure::Crashed | Failure::TimedOut, message }
+                if self.is_disk_full() =>
+            {
+                Report::Failed { reason: Failure::DiskFull, message: format!("the disk was full: {message}") }
+            }
+            report => report,
+        };
         Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
     }
 
     /// Whether its store is a server that was running before: what that does is not told from what others do.
     fn is_elsewhere(&self) -> bool {
         self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
+    }
+
+    /// Whether the file system of the store's files has no room for a page or two.
+    fn is_disk_full(&self) -> bool {
+        let there = rustix::fs::statvfs(self.directory);
+        there.is_ok_and(|there| there.f_blocks > 0 && there.f_bavail * there.f_frsize < FULL_BYTES)
     }
 
     /// The device and cgroup that are looked at while it runs.

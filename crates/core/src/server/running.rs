@@ -61,13 +61,18 @@ impl Address {
     /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
     pub fn read(url: &str, schemes: &[&str]) -> Result<Address, String> {
         let form = format!("write it like {}://user@host:port/database", schemes.first().unwrap_or(&""));
+        if url
+            .contains(|letter: char| letter.is_whitespace() || letter.is_control() || "#\\".contains(letter))
+        {
+            return Err(format!("a URL has no blanks, # or \\: {form}"));
+        }
         let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
         let (_, rest) = rest.ok_or_else(|| format!("it is no such URL: {form}"))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (user, host) =
             authority.rsplit_once('@').ok_or_else(|| format!("the URL names no user: {form}"))?;
-        if user.contains(':') {
+        if decoded_to_the_end(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
             return Err(PASSWORD.into());
         }
         let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
@@ -77,10 +82,11 @@ impl Address {
             port,
             database: Some(decoded(database)).filter(|name| !name.is_empty()),
         };
-        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-            match name {
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match decoded_to_the_end(name).to_lowercase().as_str() {
                 "host" | "socket" => address.at = at(&decoded(value)),
-                "password" | "passwd" => return Err(PASSWORD.into()),
+                name if name.contains("pass") || name.contains("pwd") => return Err(PASSWORD.into()),
                 _ => return Err("of what can follow ? in a URL, only socket and host are known".into()),
             }
         }
@@ -133,6 +139,19 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The same again and again, until nothing is left to decode.
+fn decoded_to_the_end(text: &str) -> String {
+    let mut text = text.to_owned();
+    loop {
+        let next = decoded(&text);
+        // Each decoding makes it shorter.
+        if next.len() >= text.len() {
+            return next;
+        }
+        text = next;
+    }
 }
 
 /// The thing made on a server for a trial: a schema, or a database, of its own.
@@ -192,17 +211,27 @@ impl Made {
     }
 }
 
+/// An error: what was made on a server could not be dropped. With what is left there, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Undropped(String);
+
+/// Whether it is a server that keeps what was made there, as it can't be reached or does not drop it.
+pub fn is_undropped(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Undropped>())
+}
+
 /// Has dropped what the store of this folder has made on its server, if it has. This program is started for it once more, as the
 /// store's own code talks to its server.
 ///
 /// # Errors
-/// When it can't be dropped, of the kind [`ErrorKind::NotConnected`]: with what is left, and what to do about it.
+/// When it can't be dropped ([`is_undropped`]).
 pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
     }
     let said = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
-    if said.is_empty() { Ok(()) } else { Err(io::Error::new(ErrorKind::NotConnected, said)) }
+    if said.is_empty() { Ok(()) } else { Err(io::Error::other(Undropped(said))) }
 }
 
 /// The message of the command that drops it: empty where it is done.

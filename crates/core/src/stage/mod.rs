@@ -14,10 +14,11 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Exit, Result};
 use crate::guard::Folder;
 use crate::image::mount::{Mounted, Site};
 use crate::measure::cgroup::{self, OwnGroup};
+use crate::server::running;
 use ledger::{Ledger, Left};
 pub use note::STORE;
 use note::{Note, Owner};
@@ -96,7 +97,10 @@ impl Holdings {
                 Ok(_) => {}
                 Err(error) => {
                     let path = note.path(self.owner());
-                    failed = failed.and(Err(Error::io("deleting", &path)(error)));
+                    let kept_by_server = running::is_undropped(&error);
+                    let error = Error::io("deleting", &path)(error);
+                    let exit = if kept_by_server { Exit::Unreachable } else { error.exit };
+                    failed = failed.and(Err(Error { exit, ..error }));
                 }
             }
         }
@@ -221,7 +225,8 @@ impl Stage<'_> {
     /// Gives back all that it took, the last first; more can be taken after that.
     ///
     /// # Errors
-    /// The first that occurred; what could not be given back is tried again when the run ends, and by the next that starts.
+    /// The first that occurred, [`Exit::Unreachable`] where a server keeps what was made there; what could not be given back is tried
+    /// again when the run ends, and by the next that starts.
     pub fn give_back(&mut self) -> Result<()> {
         self.holdings.give_back_after(self.before)
     }

@@ -7,6 +7,7 @@ use super::entry::Entry;
 use super::form::Form;
 use super::line::{self, Columns, Said};
 use super::source::Source;
+use crate::bounded::Rationed;
 
 /// The longest line, in bytes.
 const MOST_LINE: u64 = 4 << 20;
@@ -24,7 +25,7 @@ pub struct Ask {
 
 /// The reader of lines, by the form of the trace.
 enum Lines {
-    Csv { reader: Box<csv::Reader<Source>>, columns: Columns, fields: csv::ByteRecord },
+    Csv { reader: Box<csv::Reader<Rationed<Source>>>, columns: Columns, fields: csv::ByteRecord },
     Plain { source: Source, line: Vec<u8> },
 }
 
@@ -154,13 +155,17 @@ impl Reader {
         Ok(Reader::at_the_beginning(path, ask, (form, zstd), Lines::begin(source, form, &first)))
     }
 
-    /// The SHA-256 of the file, in hexadecimal.
+    /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn digest(self) -> Result<String, String> {
+    pub fn digest(self, over: &dyn Fn() -> bool) -> Result<Option<String>, String> {
         let path = self.path;
-        self.lines.into_source().digest().map_err(|error| format!("the trace {}: {error}", path.display()))
+        match self.lines.into_source().digest(over) {
+            Ok(digest) => Ok(Some(digest)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(format!("the trace {}: {error}", path.display())),
+        }
     }
 }
 
@@ -178,6 +183,7 @@ impl Lines {
         }
         let first = String::from_utf8_lossy(first);
         let columns = Columns::of_header(&first.split(',').collect::<Vec<_>>());
+        let source = Rationed::new(source, MOST_LINE);
         let reader =
             csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
         let columns = columns.unwrap_or(Columns::WITHOUT_HEADER);
@@ -186,7 +192,7 @@ impl Lines {
 
     fn into_source(self) -> Source {
         match self {
-            Lines::Csv { reader, .. } => reader.into_inner(),
+            Lines::Csv { reader, .. } => reader.into_inner().into_inner(),
             Lines::Plain { source, .. } => source,
         }
     }
@@ -194,26 +200,32 @@ impl Lines {
     fn next(&mut self, form: Form, key: &mut Vec<u8>, number: &mut u64) -> Result<Option<Said>, String> {
         match self {
             Lines::Csv { reader, columns, fields } => {
+                reader.get_mut().begin();
                 let there = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
                 *number = fields.position().map_or(*number, csv::Position::line);
                 if there { columns.read(fields, key).map(Some) } else { Ok(None) }
             }
-            Lines::Plain { source, line } => loop {
-                line.clear();
-                *number += 1;
-                let read = source.by_ref().take(MOST_LINE).read_until(b'\n', line);
-                if read.map_err(|error| error.to_string())? == 0 {
-                    return Ok(None);
+            Lines::Plain { source, line } => {
+                // Empty lines count with the one that follows them.
+                let mut ration = source.by_ref().take(MOST_LINE);
+                loop {
+                    line.clear();
+                    *number += 1;
+                    if ration.read_until(b'\n', line).map_err(|error| error.to_string())? == 0
+                        && ration.limit() > 0
+                    {
+                        return Ok(None);
+                    }
+                    if ration.limit() == 0 {
+                        return Err("it is longer than 4 MiB".into());
+                    }
+                    let line = line.trim_ascii_end();
+                    if !line.is_empty() {
+                        let read = if form == Form::Twitter { line::twitter } else { line::rocksdb };
+                        return read(line, key).map(Some);
+                    }
                 }
-                if line.len() as u64 == MOST_LINE {
-                    return Err("it is longer than 4 MiB".into());
-                }
-                let line = line.trim_ascii_end();
-                if !line.is_empty() {
-                    let read = if form == Form::Twitter { line::twitter } else { line::rocksdb };
-                    return read(line, key).map(Some);
-                }
-            },
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use sha2::{Digest, Sha256};
 
+use crate::bounded;
+
 /// Bytes that are read at once.
 const CHUNK: usize = 128 << 10;
 /// The first bytes of a zstd frame, and those of one to be skipped, but for its lowest four bits.
@@ -50,12 +52,12 @@ impl Source {
     /// # Errors
     /// The system's, or that it is no plain file.
     pub fn open(path: &Path) -> io::Result<Source> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other(
-                "it is not a file: a trace is read several times, so write it to one",
-            ));
-        }
+        let file = bounded::plain_file(path).map_err(|error| match error.kind() {
+            io::ErrorKind::Other => {
+                io::Error::other("it is not a file: a trace is read several times, so write it to one")
+            }
+            _ => error,
+        })?;
         let mut raw = BufReader::with_capacity(CHUNK, Digested { file, digest: Sha256::new() });
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
         let magic = head.map_or(0, u32::from_le_bytes);
@@ -81,14 +83,18 @@ impl Source {
         Ok(())
     }
 
-    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it.
+    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `over` says to stop.
     ///
     /// # Errors
-    /// The system's.
-    pub fn digest(mut self) -> io::Result<String> {
+    /// The system's; of the kind [`io::ErrorKind::Interrupted`] that it was to stop.
+    pub fn digest(mut self, over: &dyn Fn() -> bool) -> io::Result<String> {
         let raw = self.raw.get_mut();
         let mut rest = vec![0; CHUNK];
-        while raw.read(&mut rest)? > 0 {}
+        while raw.read(&mut rest)? > 0 {
+            if over() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
         Ok(raw.digest.finalize_reset().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
@@ -188,7 +194,7 @@ mod tests {
         let mut again = Vec::new();
         source.read_to_end(&mut again)?;
         assert_eq!(all, again);
-        Ok((all, source.digest()?))
+        Ok((all, source.digest(&|| false)?))
     }
 
     fn text(lines: usize) -> Vec<u8> {

@@ -143,7 +143,7 @@ impl Summary {
         if gathered.operations == 0 {
             return Err(format!("the trace {} has no operation", path.display()));
         }
-        gathered.summary(reader, ask).map(Some)
+        gathered.summary(reader, ask, over)
     }
 }
 
@@ -205,10 +205,15 @@ impl Gathered {
         self.stretches[(time_ns / self.stretch_ns) as usize] += 1;
     }
 
-    fn summary(mut self, reader: Reader, ask: Ask) -> Result<Summary, String> {
+    fn summary(
+        mut self,
+        reader: Reader,
+        ask: Ask,
+        over: &dyn Fn() -> bool,
+    ) -> Result<Option<Summary>, String> {
         let (form, zstd, has_times) = (reader.form(), reader.is_zstd(), reader.has_times());
         let went_back = reader.went_back();
-        let sha256 = reader.digest()?;
+        let Some(sha256) = reader.digest(over)? else { return Ok(None) };
         let writes = self.values.len();
         let unknown = self.write_bytes.checked_div(writes).filter(|mean| *mean > 0).unwrap_or(UNKNOWN_VALUE);
         let left = self.census.left(unknown);
@@ -231,7 +236,7 @@ impl Gathered {
             lost: word.lost,
             count: *count,
         };
-        Ok(Summary {
+        Ok(Some(Summary {
             form,
             zstd,
             sha256,
@@ -251,7 +256,7 @@ impl Gathered {
             read_before_written_keys: left.before.keys,
             read_before_written_operations: self.census.looked_for_unwritten(),
             facts,
-        })
+        }))
     }
 
     fn facts(&self, form: Form, left: Left, unknown: u64) -> Facts {

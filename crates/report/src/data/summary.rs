@@ -155,7 +155,8 @@ pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item 
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
                     let what = format!("{store}, {}: {}", kind(*reason), one_line(message));
-                    count_in(&mut failed, what, || format!("{id}, block {}, {log}{of_run}", trial.block));
+                    let log = if log.is_empty() { String::new() } else { format!(", {log}") };
+                    count_in(&mut failed, what, || format!("{id}, block {}{log}{of_run}", trial.block));
                 }
                 Outcome::Unsupported { message } => {
                     count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);

@@ -334,6 +334,7 @@ impl Listener for EventSender<'_> {
                 let loading = loading.map(|Loading { done, all, took }| (done, all, took.as_secs_f64()));
                 self.out.say(&Message::Loading { loading });
             }
+            Event::Left { why } => self.out.say(&Message::Left { why: why.into() }),
             // A result that can't be written as JSON can't have been kept either.
             Event::TrialEnded { result } => {
                 if let Ok(line) = serde_json::to_string(result) {

@@ -18,9 +18,9 @@ const RUNS: &str = "storebench-runs";
 pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     let mut found = Found::default();
     let mut look = |directory: &Path| -> Result<()> {
-        let Found { deleted, kept, undropped } = abandoned::clean(directory)?;
+        let Found { deleted, kept, stuck } = abandoned::clean(directory)?;
         found.deleted.extend(deleted);
-        found.kept.extend(kept.into_iter().chain(undropped));
+        found.kept.extend(kept.into_iter().chain(stuck));
         Ok(())
     };
     if directories.is_empty() && Path::new(RUNS).is_dir() {
@@ -34,7 +34,8 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     }
     found.deleted.extend(cgroup::clean());
     let text = match found.deleted.as_slice() {
-        [] => "nothing was left behind\n".to_owned(),
+        [] if found.kept.is_empty() => "nothing was left behind\n".to_owned(),
+        [] => "nothing was deleted\n".to_owned(),
         some => some.iter().map(|path| format!("deleted {}\n", path.display())).collect(),
     };
     print(&text)?;

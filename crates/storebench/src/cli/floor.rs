@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::folder;
 use storebench_core::result::{Run, RunHeader};
+use storebench_core::{bounded, folder};
 use storebench_report::data::floor::device_header;
 
 use super::runs;
@@ -37,5 +37,5 @@ pub fn in_folder(folder: &Path) -> Vec<Run> {
 
 /// The header of a device run; `None` of all else.
 fn header(path: &Path) -> Option<RunHeader> {
-    device_header(&fs::read(path.join("run.json")).ok()?)
+    device_header(&bounded::bytes(&path.join("run.json"), folder::MOST_HEADER).ok()?)
 }

@@ -20,7 +20,7 @@ use storebench_core::runner::job::{Beyond, Job};
 use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::schedule::{self, Room};
-use storebench_core::shown::quoted;
+use storebench_core::shown::{quoted, without_user};
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::workload::reason::{Omission, Reason};
 use storebench_report::data::{looks, undecided};
@@ -101,7 +101,7 @@ pub fn clean(place: &Path) -> Result<()> {
     for path in found.deleted {
         tell(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
-    for (path, why) in found.undropped {
+    for (path, why) in found.stuck {
         tell(&format!("left {}, of a killed run: {why}", path.display()));
     }
     Ok(())
@@ -256,7 +256,7 @@ fn header(
         title: plan.title.clone(),
         hardware: hardware.map_or_else(environment::host_name, str::to_owned),
         started: jiff::Timestamp::now().to_string(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: std::env::args_os().map(|word| without_user(&word.to_string_lossy()).into_owned()).collect(),
         plan: plan.to_toml()?,
         environment,
         places,

@@ -23,6 +23,7 @@ mod plan;
 mod prepare;
 mod properties;
 mod question;
+mod reach;
 mod remote;
 mod report;
 mod resume;

@@ -53,7 +53,7 @@ fn write(text: &str) -> Result<()> {
 /// Tells the user something that is not the answer itself.
 pub fn tell(text: &str) {
     // Standard error may be closed; nothing depends on it.
-    let _ = writeln!(std::io::stderr(), "{}", shown::plain(text));
+    let _ = writeln!(std::io::stderr(), "{}", shown::plain(&shown::without_users(text)));
 }
 
 /// Says in one line what is wrong.

@@ -1,11 +1,10 @@
 //! `storebench run -P FILE -p NAME=VALUE`: YCSB's properties, each put where a plan has it.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use storebench_core::axis::ycsb::own_name;
+use storebench_core::bounded;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::{Changes, Plan};
@@ -32,7 +31,7 @@ pub type Texts = BTreeMap<PathBuf, String>;
 /// [`Exit::BadPlan`] when one can't be read.
 pub fn texts(args: &PropertyArgs) -> Result<Texts> {
     let read = |path: &PathBuf| {
-        let text = text(path).map_err(|error| {
+        let text = bounded::text(path, MOST_BYTES).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the property file {} can't be read: {error}", path.display()))
         })?;
         Ok((path.clone(), text))
@@ -153,16 +152,6 @@ fn of_file(path: &Path, texts: &Texts) -> Result<Vec<Given>> {
         by: format!("{shown}:{}", line.number),
     };
     Ok(lines.into_iter().map(given).collect())
-}
-
-/// The text of a file, which is no longer than a property file can be.
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MOST_BYTES {
-        true => Err(io::Error::other("it is longer than 1 MiB")),
-        false => Ok(text),
-    }
 }
 
 /// Puts a property where it belongs.

@@ -176,6 +176,7 @@ impl Here {
                 });
                 listener.hear(&Event::Loading { loading });
             }
+            Message::Left { why } => listener.hear(&Event::Left { why: &why }),
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,

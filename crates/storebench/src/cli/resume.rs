@@ -16,7 +16,7 @@ use storebench_core::store::StoreDef;
 use storebench_report::claims;
 
 use super::launch::{self, Launch, Places};
-use super::{runs, trace};
+use super::{reach, runs, trace};
 
 /// Runs what is left of a run, with the plan that it started with.
 ///
@@ -37,7 +37,8 @@ pub fn resume(
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    trace::check_same(&plan)?;
+    reach::servers(stores, &plan)?;
+    trace::check_same(&plan, interrupted)?;
     let places: Places = run.header.places.iter().map(place_of).collect();
     for place in places.values() {
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;

@@ -166,6 +166,15 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
     let in_the_way = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
     };
+    let dangling = path.ancestors().find(|part| part.is_symlink() && !part.exists());
+    if let Some((link, target)) = dangling.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
+        return Err(Error::bad_value(format!(
+            "{doing} {}: {} is a link to {}, which is not there: make that directory, or name another",
+            path.display(),
+            link.display(),
+            target.display()
+        )));
+    }
     std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|part| part.exists()) {
         Some(part) if in_the_way(&error) => {
             let message = format!(

@@ -12,7 +12,7 @@ use super::launch::{self, Launch};
 use super::plan::plan;
 use super::prepare::{Started, prepare};
 use super::properties::Texts;
-use super::{runs, trace};
+use super::{reach, runs, trace};
 
 /// A run that is to be started.
 pub struct Start<'a> {
@@ -38,6 +38,7 @@ pub fn start<T>(
 ) -> Result<Started<T>> {
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
+    reach::servers(stores, &plan)?;
     trace::look(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;

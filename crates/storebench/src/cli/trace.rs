@@ -15,6 +15,9 @@ use super::args::TraceArgs;
 use super::output::{WIDTH, print, print_data, tell};
 use super::signals;
 
+/// Why nothing came of a trace that takes long to read.
+const READ: &str = "interrupted while the trace was read";
+
 /// Prints the summary of a trace.
 ///
 /// # Errors
@@ -61,7 +64,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     tell(&format!("reading the trace {shown}"));
     let ask = Ask { form: plan.parameters.get(&TRACE_FORMAT), limit: plan.parameters.get(&LIMIT) };
     let Some(summary) = read(&path, ask, interrupted)? else {
-        return Err(Error::new(Exit::Interrupted, "interrupted while the trace was read"));
+        return Err(Error::new(Exit::Interrupted, READ));
     };
     plan.parameters.set(&TRACE, shown).map_err(Error::bad_value)?;
     plan.parameters.set(&TRACE_FACTS, &summary.facts.to_string()).map_err(Error::bad_value)?;
@@ -118,9 +121,13 @@ fn in_short(summary: &Summary) -> String {
 ///
 /// # Errors
 /// [`Exit::BadValue`] when it is not, or can't be read.
-pub fn check_same(plan: &Plan) -> Result<()> {
+pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = Work::of(&plan.parameters) else { return Ok(()) };
-    let digest = Reader::open(&work.trace, work.ask).and_then(Reader::digest).map_err(Error::bad_value)?;
+    let over = || interrupted.load(Ordering::Relaxed);
+    let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&over));
+    let Some(digest) = digest.map_err(Error::bad_value)? else {
+        return Err(Error::new(Exit::Interrupted, READ));
+    };
     if digest == work.facts.sha256 {
         return Ok(());
     }

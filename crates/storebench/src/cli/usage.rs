@@ -25,11 +25,11 @@ pub fn explain(error: &clap::Error) -> Error {
 
 /// Clap's own message, with the wrong value cut where it is long.
 fn with_short_value(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    match error.get(ContextKind::InvalidValue) {
+    let wrong = [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    wrong.into_iter().fold(error.render().to_string(), |text, kind| match error.get(kind) {
         Some(ContextValue::String(value)) if !value.is_empty() => text.replace(value, &piece(value)),
         _ => text,
-    }
+    })
 }
 
 /// The command that was meant, as far as the line of usage tells: `storebench run`.

@@ -10,7 +10,7 @@ use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
 use storebench_core::image::{Driver, program};
-use storebench_core::result::{Outcome, Run, TrialResult};
+use storebench_core::result::{Failure, Outcome, Run, TrialResult};
 
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, Started, TINY, assert_complete, faulty, is_root, said, skipped, wait_for,
@@ -230,8 +230,14 @@ fn what_is_no_file_system_is_refused() {
 
 /// Starts a run with a slow trial in an image, and waits until that is mounted; where.
 fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
+    mounted_for(scratch, place, 1)
+}
+
+/// The same with so many trials.
+fn mounted_for(scratch: &Scratch, place: &str, trials: u32) -> (Started, PathBuf) {
     let study = TINY
         .replace("--operations 5", "--operations 500")
+        .replace("--trials 1", &format!("--trials {trials}"))
         .replace("--guarantee process", "--guarantee default");
     let run = scratch.start(faulty(), &format!("run crud --store dawdles --place {place} {study} --at disk"));
     let at = || {
@@ -242,6 +248,75 @@ fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
     wait_for("a trial in an image", || at().is_some());
     let at = at().unwrap();
     (run, scratch.path().join(at))
+}
+
+/// The daemon of what is mounted at a folder.
+fn daemon_of(at: &Path) -> u32 {
+    let at = fs::canonicalize(at.parent().unwrap()).unwrap().join(at.file_name().unwrap());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let daemons = processes.filter_map(|entry| {
+        let line = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).into_owned();
+        let is_it =
+            (line.contains("exfat") || line.contains("ntfs")) && line.contains(&*at.to_string_lossy());
+        is_it.then(|| entry.file_name().to_str()?.parse().ok()).flatten()
+    });
+    let [daemon] = daemons.collect::<Vec<_>>().try_into().unwrap();
+    daemon
+}
+
+#[test]
+fn a_daemon_that_is_killed_under_a_trial_fails_that_trial_alone() {
+    for place in ["ntfs:4096", "exfat"] {
+        let wanted = place.parse().unwrap();
+        if !is_root() || !can_mount(place) || matches!(Driver::find(&wanted), Ok(Driver::Kernel(_))) {
+            skipped("a daemon that is killed", place);
+            continue;
+        }
+        let scratch = with_disk();
+        let (run, at) = mounted_for(&scratch, place, 2);
+        let killed = Command::new("kill").args(["-KILL", &daemon_of(&at).to_string()]).status().unwrap();
+        assert!(killed.success());
+        run.end().ends(Exit::TrialsFailed);
+        let run = scratch.results();
+        assert_complete(&run, 1, 2);
+        assert_eq!(run.trials[1].outcome, Outcome::Ok);
+        let Outcome::Failed { reason: Failure::Harness, message, .. } = &run.trials[0].outcome else {
+            panic!("{:?}", run.trials[0].outcome)
+        };
+        assert!(
+            message
+                .starts_with("the file system under the store's files has failed, as its program has ended"),
+            "{message}"
+        );
+        assert_gone(&scratch);
+    }
+}
+
+/// Whatever was not in memory can't be read any more.
+#[test]
+fn an_image_that_is_lost_under_a_trial_fails_no_other() {
+    let place = "ext4:4096";
+    if !is_root() || !can_mount(place) {
+        return skipped("an image that is lost", "needs root");
+    }
+    let scratch = with_disk();
+    let (run, at) = mounted_for(&scratch, place, 2);
+    let image = at.with_file_name(format!("{}.image", at.file_name().unwrap().to_str().unwrap()));
+    let device = left_of(&scratch)
+        .into_iter()
+        .find_map(|line| line.split(' ').find(|word| word.starts_with("/dev/loop")).map(str::to_owned));
+    // The kernel lets go of it when nobody uses it any more.
+    assert!(Command::new("losetup").arg("-d").arg(device.unwrap()).status().unwrap().success());
+    fs::File::options().write(true).open(image).unwrap().set_len(0).unwrap();
+    let said = run.end();
+    assert!(
+        [Exit::Success, Exit::TrialsFailed].map(|exit| Some(i32::from(exit.code()))).contains(&said.code),
+        "{said}"
+    );
+    let run = scratch.results();
+    assert_complete(&run, 1, 2);
+    assert_eq!(run.trials[1].outcome, Outcome::Ok);
+    assert_gone(&scratch);
 }
 
 #[test]
@@ -275,18 +350,7 @@ fn a_daemon_that_was_killed_too_leaves_nothing() {
     let (run, at) = mounted(&scratch, "exfat");
     run.signal("KILL");
     run.end();
-    let at = fs::canonicalize(at.parent().unwrap()).unwrap().join(at.file_name().unwrap());
-    let daemons: Vec<u32> = fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let line = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).into_owned();
-            let is_it = line.contains("exfat") && line.contains(&*at.to_string_lossy());
-            is_it.then(|| entry.file_name().to_str()?.parse().ok()).flatten()
-        })
-        .collect();
-    assert_eq!(daemons.len(), 1, "{}", at.display());
-    assert!(Command::new("kill").args(["-KILL", &daemons[0].to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-KILL", &daemon_of(&at).to_string()]).status().unwrap().success());
     // The trial was sent its end with the run's, and may still be on its way out.
     wait_for("its trial and its daemon to end", || scratch.processes().is_empty());
     scratch.faulty("clean disk").ends(Exit::Success);

@@ -1,25 +1,30 @@
 //! Servers that were running before a run and are named by a URL: they are measured, and left as they were.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use storebench_core::error::Exit;
+use storebench_core::shown::without_user;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store};
 use tempfile::TempDir;
 
-use crate::cli::support::{STOREBENCH, Scratch, contents, outcomes, wait_for};
+use crate::cli::support::{STOREBENCH, Scratch, assert_complete, contents, outcomes, wait_for};
 use crate::conformance::subject::is_installed;
 
 /// A server of the test's own, which stands for one that was running before.
-struct Running {
+pub struct Running {
     store: Box<dyn Store>,
-    url: String,
-    kind: &'static str,
+    pub url: String,
+    pub kind: &'static str,
     folder: TempDir,
+    /// The folder of its socket.
+    socket: PathBuf,
 }
 
-const KINDS: [&str; 2] = ["postgres", "mariadb"];
+pub const KINDS: [&str; 2] = ["postgres", "mariadb"];
 
 /// The servers that can be had here.
 fn servers() -> impl Iterator<Item = Running> {
@@ -28,7 +33,7 @@ fn servers() -> impl Iterator<Item = Running> {
 
 impl Running {
     /// Where it is not installed there is nothing to try.
-    fn start(kind: &'static str) -> Option<Running> {
+    pub fn start(kind: &'static str) -> Option<Running> {
         let def = storebench::STORES.iter().find(|store| store.name == kind)?;
         let open = def.open.ok().filter(|_| is_installed(def))?;
         // A socket's path is short.
@@ -51,7 +56,7 @@ impl Running {
             "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
             _ => format!("mysql://root@/?socket={}/socket", socket.display()),
         };
-        let running = Running { store, url, kind, folder };
+        let running = Running { store, url, kind, folder, socket };
         running.execute("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
         running.execute("INSERT INTO theirs VALUES (7)");
         Some(running)
@@ -80,8 +85,25 @@ impl Running {
         all.filter(|name| name.starts_with("storebench_")).collect()
     }
 
+    /// Sends its processes a signal by name.
+    pub fn signal(&self, name: &str) {
+        let data = fs::canonicalize(self.folder.path().join("d")).unwrap();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            if fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data)) {
+                let _ = Command::new("kill").arg(format!("-{name}")).arg(entry.file_name()).status();
+            }
+        }
+    }
+
+    /// Takes its address away, or gives it back.
+    pub fn hide(&self, hidden: bool) {
+        let away = self.folder.path().join("away");
+        let (from, to) = if hidden { (&self.socket, &away) } else { (&away, &self.socket) };
+        fs::rename(from, to).unwrap();
+    }
+
     /// Nothing of storebench's is left, and what was there is as it was.
-    fn assert_as_it_was(&self) {
+    pub fn assert_as_it_was(&self) {
         assert_eq!(self.made(), [""; 0]);
         assert_eq!(self.texts("SELECT CAST(id AS CHAR(1)) FROM theirs"), ["7"]);
         assert_eq!(self.store.count().unwrap(), 0, "records of the server's own");
@@ -112,7 +134,12 @@ fn a_running_server_is_measured_and_left_as_it_was() {
         let run = scratch.results();
         assert_eq!(outcomes(&run), [(server.kind, "ok"), (server.kind, "ok")]);
         let measured = run.trials[0].measured.as_ref().unwrap();
-        assert!(measured.settings.iter().any(|setting| setting.name == "url" && setting.value == server.url));
+        assert!(
+            measured
+                .settings
+                .iter()
+                .any(|setting| setting.name == "url" && setting.value == without_user(&server.url))
+        );
         for figure in ["place", "disk", "device"] {
             let told = measured.unknown.iter().find(|unknown| unknown.figure == figure).expect(figure);
             assert!(told.reason.contains("the data are on a running server"), "{}", told.reason);
@@ -204,8 +231,7 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
         drop(started.end());
         let [made] = server.made().try_into().unwrap();
         // The server can't be reached for a while.
-        let (socket, away) = (socket_in(&server.folder.path().join("b")), server.folder.path().join("away"));
-        fs::rename(&socket, &away).unwrap();
+        server.hide(true);
         let said = scratch.storebench("clean").ends(Exit::Success);
         for words in [made.as_str(), "could not be dropped", "drop it yourself, by DROP "] {
             assert!(said.err.contains(words), "{words}\n{said}");
@@ -214,9 +240,122 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
         let tiny = crate::cli::support::TINY;
         let said = scratch.storebench(&format!("run crud --store flat-folder {tiny}")).ends(Exit::Success);
         assert!(said.err.contains(&made), "{said}");
-        fs::rename(&away, &socket).unwrap();
+        server.hide(false);
         scratch.storebench("clean").ends(Exit::Success);
         server.assert_as_it_was();
+        scratch.assert_nothing_left();
+    }
+}
+
+/// Neither one that refuses nor one that takes connections and says nothing.
+#[test]
+fn a_dead_address_is_told_before_anything_is_made() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (store, scheme) in [("postgres", "postgresql"), ("mariadb", "mysql")] {
+        for (port, why) in [
+            (closed, "Connection refused"),
+            (silent.local_addr().unwrap().port(), "it let nobody in within 10 s"),
+        ] {
+            let scratch = Scratch::new();
+            let url = format!("{scheme}://me@127.0.0.1:{port}/x");
+            let run = format!("run crud --store {store},flat-folder --url {store}={url} {SMALL}");
+            let reached = format!("{store}.url: the server at 127.0.0.1 can't be reached");
+            scratch.storebench(&run).complains(Exit::Unreachable, &[reached.as_str(), why]);
+            assert_eq!(scratch.contents().len(), 0, "{:?}", scratch.contents().keys());
+        }
+    }
+}
+
+/// Its trials fail, the others run, and what it keeps is told.
+#[test]
+fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        let long = LONG.replace("--trials 1", "--trials 2 --timeout 60s");
+        let run = server.run(&long).replace("--store ", "--store flat-folder,");
+        let started = scratch.start(STOREBENCH, &run.replace("200000", "20000"));
+        wait_for("a trial that is not the rehearsal", || {
+            scratch.runs().len() == 1 && !server.made().is_empty()
+        });
+        let kind = server.kind;
+        server.signal("KILL");
+        let said = started.end().ends(Exit::TrialsFailed);
+        let run = scratch.results();
+        assert_complete(&run, 2, 2);
+        for (store, outcome) in outcomes(&run) {
+            assert_eq!(outcome, if store == kind { "store" } else { "ok" }, "{:#?}", run.trials);
+        }
+        assert!(said.err.contains("left for now: ") && said.err.contains("could not be dropped"), "{said}");
+        let said = scratch.storebench("clean storebench-runs").ends(Exit::Success);
+        assert!(said.err.contains("drop it yourself, by DROP "), "{said}");
+        assert_eq!(said.out, "nothing was deleted\n");
+    }
+}
+
+/// Ways to write a password into an address, or into what is near one.
+const SPELLINGS: [&str; 42] = [
+    "--url postgres=postgresql://me:geheim@127.0.0.1:1/x",
+    "--url postgres=postgres://me:geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me%3Ageheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me%3ageheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me%253Ageheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me%25253Ageheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://m%65:g%65heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:%67eheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://:geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://%3Ageheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge@heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge%40heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me@geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge:heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge/heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge?heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge#heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me:ge,heim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me;geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me\u{ff1a}geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?password=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?PASSWORD=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?pass%77ord=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?passwd=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?pwd=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:1/x?host=127.0.0.1&password=geheim",
+    "--url postgres=postgresql://127.0.0.1:1/x?user=me&password=geheim",
+    "--url postgres=postgresql://me@127.0.0.1:geheim/x",
+    "--url postgres=postgresql:me:geheim@127.0.0.1:1/x",
+    "--url postgres=postgresql:/me:geheim@127.0.0.1:1/x",
+    "--url postgres=POSTGRESQL://me:geheim@127.0.0.1:1/x",
+    "--url postgres=jdbc:postgresql://me:geheim@127.0.0.1:1/x",
+    "--url postgresql://me:geheim@127.0.0.1:1/x",
+    "--url postgresql://me:geheim@127.0.0.1:1/x?a=b",
+    "--url postgres=postgresql://me%00:geheim@127.0.0.1:1/x",
+    "--url postgres=host=127.0.0.1,user=me,password=geheim",
+    "--set postgres.url=postgresql://me:geheim@127.0.0.1:1/x",
+    "--set postgres.url=postgresql://me:geheim@127.0.0.1:1/x,postgresql://me:geheim@127.0.0.1:1/x",
+    "--set postgres.url=postgresql://me@127.0.0.1:1/x,postgresql://me%3Ageheim@127.0.0.1:2/x",
+    "postgresql://me:geheim@127.0.0.1:1/x",
+    "--url mariadb=mysql://me:geheim@127.0.0.1:1",
+    "--url mysql=mariadb://me%3Ageheim@127.0.0.1:1/?socket=/nowhere",
+];
+
+/// Nothing of it is printed or kept, however it is written; no process of ours is told.
+#[test]
+fn no_spelling_of_a_password_is_repeated() {
+    for spelling in SPELLINGS {
+        let scratch = Scratch::new();
+        let said = scratch.storebench(&format!("run crud --store postgres,mariadb {SMALL} {spelling}"));
+        assert!(said.code.is_some_and(|code| code != 0), "{spelling}\n{said}");
+        let kept = scratch.contents();
+        let kept = kept.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        for text in kept.chain([said.out.clone(), said.err.clone()]) {
+            let text = text.to_lowercase();
+            for piece in ["heim", "%67", "ge@", "me:ge"] {
+                // Words of ours.
+                let told = text.replace("postgresql://user@host:port/database", "");
+                assert!(!told.contains(piece), "{spelling}: {piece}\n{said}");
+            }
+        }
         scratch.assert_nothing_left();
     }
 }

@@ -6,6 +6,7 @@ mod images;
 mod kills;
 mod mutations;
 mod races;
+mod readers;
 
 use std::env;
 use std::io::Write;

@@ -182,3 +182,24 @@ fn making_and_cleaning_at_the_same_time_get_along() {
     assert_eq!(place.clean(), Found::default());
     assert!(fs::read_dir(place.0.path()).unwrap().next().is_none());
 }
+
+/// A folder of a user whom nobody knows any more, say.
+#[test]
+fn one_that_can_not_be_deleted_keeps_nobody_from_the_others() {
+    let place = Place::new();
+    let [first, stuck, last] =
+        [1, 2, 3].map(|number| place.make(&format!("storebench-work-{number}"), Some(GONE)));
+    let inner = stuck.join("inner");
+    match rustix::process::geteuid().is_root() {
+        true => std::os::unix::fs::chown(&inner, Some(12345), None).unwrap(),
+        false => fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap(),
+    }
+    let Found { deleted, kept, stuck: found } = place.clean();
+    assert_eq!((deleted, kept), (vec![first, last], Vec::new()));
+    let [(path, why)] = found.try_into().unwrap();
+    assert_eq!(path, stuck);
+    assert!(why.contains("inner") || why.contains("denied"), "{why}");
+    if !rustix::process::geteuid().is_root() {
+        fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    }
+}

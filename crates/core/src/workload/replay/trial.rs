@@ -190,7 +190,7 @@ impl<'a> Prepared<'a> {
 
     /// Whether the trace that was played is the one that was looked at.
     fn check_digest(&self, work: &Work, fed: Fed) -> Result<(), Ended> {
-        let found = fed.spread.into_reader().digest().map_err(Ended::harness)?;
+        let found = fed.spread.into_reader().digest(&|| false).map_err(Ended::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
             return Ok(());
         }

@@ -67,6 +67,8 @@ pub enum Message {
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
     /// The progress of the trial at hand in loading: records, of how many, in how many seconds.
     Loading { loading: Option<(u64, u64, f64)> },
+    /// Something of a trial is left there for now.
+    Left { why: String },
     /// A trial's log, which comes before its result.
     Log { name: String, text: String },
     /// A trial's result: the line that stands in the board's own file.

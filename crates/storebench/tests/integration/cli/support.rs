@@ -131,13 +131,21 @@ impl Scratch {
 
     /// Processes at work in this directory, or started with something in it.
     pub fn processes(&self) -> Vec<String> {
+        self.numbered_processes().into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The same with their numbers.
+    pub fn numbered_processes(&self) -> Vec<(u32, String)> {
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
             let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             if here || line.contains(&*self.path().to_string_lossy()) {
-                found.push(line);
+                found.push((number, line));
             }
         }
         found

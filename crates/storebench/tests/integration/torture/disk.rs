@@ -12,7 +12,7 @@ use super::tries;
 use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root, said, skipped};
 
 /// Whether system calls can be made to fail here.
-fn has_strace() -> bool {
+pub fn has_strace() -> bool {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let works = traced.is_ok_and(|traced| traced.status.success());
     if !works {
@@ -24,21 +24,25 @@ fn has_strace() -> bool {
 /// Runs storebench with one system call of its own failing: the `when`th of this kind.
 fn with_an_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
     let mut command = Command::new("strace");
-    command.args(["-o", "/dev/null", "-e", &format!("trace={call}")]);
-    command.args(["-e", &format!("inject={call}:error={error}:when={when}")]);
-    command.arg(faulty()).args(arguments.split_whitespace()).current_dir(scratch.path());
-    said(&mut command)
+    command.args(injection(call, error, &when.to_string())).arg(faulty());
+    said(command.args(arguments.split_whitespace()).current_dir(scratch.path()))
+}
+
+/// The arguments with which strace has a system call fail.
+pub fn injection(call: &str, error: &str, when: &str) -> [String; 6] {
+    let inject = format!("inject={call}:error={error}:when={when}");
+    ["-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject].map(str::to_owned)
 }
 
 #[track_caller]
-fn ends_as_documented(said: &Said, what: &str) {
+pub fn ends_as_documented(said: &Said, what: &str) {
     let codes = Exit::ALL.map(|exit| i32::from(exit.code()));
     assert!(said.code.is_some_and(|code| codes.contains(&code)), "{what}\n{said}");
 }
 
 /// The calls that a report, or a run, makes to the system. Those of the loader come first, at which nothing of ours
 /// runs yet.
-const CALLS: [&str; 12] = [
+pub const CALLS: [&str; 12] = [
     "write",
     "openat",
     "read",

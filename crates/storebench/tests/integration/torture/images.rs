@@ -14,7 +14,7 @@ const SMALL: &str = "--records 20 --record-size 1B..1KiB --data incompressible -
     --timeout 60s --at disk";
 
 /// The cgroups that a process has made and that are there.
-fn cgroups_of(process: u32) -> Vec<PathBuf> {
+pub fn cgroups_of(process: u32) -> Vec<PathBuf> {
     fn look(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

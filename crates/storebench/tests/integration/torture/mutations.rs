@@ -127,25 +127,28 @@ fn odd_value(random: &mut fastrand::Rng) -> String {
     }
 }
 
-/// Changes some bytes of a text: cuts, repeats, replaces, flips.
+/// Changes some bytes of a text several times.
 fn mutated(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
-    for _ in 0..random.usize(1..6) {
-        let at = random.usize(..text.len().max(1)).min(text.len());
-        let end = (at + random.usize(..80)).min(text.len());
-        match random.u8(..6) {
-            0 => drop(text.drain(at..end)),
-            1 => {
-                let piece = text[at..end].repeat(random.usize(1..20));
-                text.splice(at..at, piece);
-            }
-            2 if at < text.len() => text[at] ^= 1 << random.u8(..8),
-            3 => text.truncate(at),
-            4 => drop(text.splice(at..at, odd_value(random).into_bytes())),
-            _ => numbers_replaced(&mut text, at, random),
-        }
-    }
+    (0..random.usize(1..6)).for_each(|_| mutate(&mut text, random));
     text
+}
+
+/// Changes some bytes of a text: cuts, repeats, replaces, flips.
+pub fn mutate(text: &mut Vec<u8>, random: &mut fastrand::Rng) {
+    let at = random.usize(..text.len().max(1)).min(text.len());
+    let end = (at + random.usize(..80)).min(text.len());
+    match random.u8(..6) {
+        0 => drop(text.drain(at..end)),
+        1 => {
+            let piece = text[at..end].repeat(random.usize(1..20));
+            text.splice(at..at, piece);
+        }
+        2 if at < text.len() => text[at] ^= 1 << random.u8(..8),
+        3 => text.truncate(at),
+        4 => drop(text.splice(at..at, odd_value(random).into_bytes())),
+        _ => numbers_replaced(text, at, random),
+    }
 }
 
 /// Puts something odd in place of the next number.

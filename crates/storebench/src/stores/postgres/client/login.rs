@@ -33,6 +33,7 @@ impl Client {
         client.send()?;
         client.prove(login)?;
         client.answer(|_| ())?;
+        client.stream.let_in();
         Ok(client)
     }
 
@@ -40,10 +41,8 @@ impl Client {
     fn prove(&mut self, login: &Login<'_>) -> Result<()> {
         let password = || {
             (login.password)()?.ok_or_else(|| {
-                StoreError::Engine(format!(
-                    "the server wants a password for the user {}: set PGPASSWORD, or put it into ~/.pgpass",
-                    login.user
-                ))
+                let message = "the server wants a password: set PGPASSWORD, or put it into ~/.pgpass";
+                StoreError::Engine(message.into())
             })
         };
         loop {

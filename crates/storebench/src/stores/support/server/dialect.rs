@@ -12,7 +12,7 @@ use super::own::{self, Paths};
 use super::passing::Way;
 use super::plan::Plan;
 use super::process::Saying;
-use super::running::{Running, drop_made};
+use super::running::{Running, drop_made, reach};
 
 /// A kind of server.
 pub trait Dialect: Sized + 'static {
@@ -53,6 +53,7 @@ pub trait Dialect: Sized + 'static {
         prepare: own::prepare::<Self>,
         start_s: Self::START_S,
         schemes: Self::SCHEMES,
+        reach: reach::<Self>,
         drop: drop_made::<Self>,
     };
 

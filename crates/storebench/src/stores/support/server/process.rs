@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use storebench_core::bounded;
 use storebench_core::lifeline;
 use storebench_core::measure::children;
 use storebench_core::server::user;
@@ -23,6 +24,8 @@ use super::passing::{right_to_pass, take};
 const LONGEST_START: Duration = Duration::from_secs(120);
 /// The longest time that it may take to end in order: it writes all that is in its memory.
 const LONGEST_END: Duration = Duration::from_secs(300);
+/// The bytes of a log in which a server's reasons are looked for.
+const LAST_BYTES: u64 = 1 << 20;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 /// The name of the file of its messages, beside its socket.
@@ -160,7 +163,7 @@ impl Process {
 
     /// Why it ended, as it says itself.
     fn last_words(&self, status: ExitStatus) -> String {
-        let log = fs::read(self.at.join(LOG)).unwrap_or_default();
+        let log = bounded::end(&self.at.join(LOG), LAST_BYTES);
         (self.saying.last_words)(&String::from_utf8_lossy(&log)).unwrap_or_else(|| status.to_string())
     }
 

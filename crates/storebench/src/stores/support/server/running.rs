@@ -1,9 +1,11 @@
 //! The server of a trial: one of its own, or one that was running before, which a URL names. On the latter all tables are in a
 //! schema or a database of their own, which is dropped with the trial's folder.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use storebench_core::server::running::{Address, Made, URL};
+use storebench_core::shown::without_user;
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::dialect::{Connection, Dialect};
@@ -79,26 +81,29 @@ impl Running {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<D>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
-        let (made, is_new) = match Made::of(options.directory).map_err(noting())? {
-            Some(made) => (made, false),
-            None => (Made::note(options.directory, D::STORE, url).map_err(noting())?, true),
+        let made = match Made::of(options.directory).map_err(noting())? {
+            Some(made) => made,
+            None => {
+                // A server that can't be reached keeps nothing: the note comes after.
+                let mut client = connect::<D>(&address)?;
+                let made = Made::note(options.directory, D::STORE, url).map_err(noting())?;
+                client.execute(&D::create(&made.name))?;
+                made
+            }
         };
-        if is_new {
-            D::connect(&address)?.execute(&D::create(&made.name))?;
-        }
         let session = D::enter(&made.name, plan);
         Ok(Running { url: url.into(), address, holder: made.name, session })
     }
 
     fn connect<D: Dialect>(&self) -> Result<D::Client> {
-        let mut client = D::connect(&self.address)?;
+        let mut client = connect::<D>(&self.address)?;
         client.execute(&self.session)?;
         Ok(client)
     }
 
-    /// Where it is, as it was given.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// Where it is, as it was given, without its user.
+    pub fn url(&self) -> Cow<'_, str> {
+        without_user(&self.url)
     }
 
     /// The name of what holds the tables.
@@ -113,9 +118,24 @@ impl Running {
 
     /// Drops the holder; nothing notes it any more.
     fn discard<D: Dialect>(&self, folder: &Path) -> Result<()> {
-        D::connect(&self.address)?.execute(&D::drop_if_there(&self.holder))?;
+        connect::<D>(&self.address)?.execute(&D::drop_if_there(&self.holder))?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
+}
+
+/// Says whether the server of a URL lets a session in.
+///
+/// # Errors
+/// Why it does not, of [`StoreError::Io`] where it can't be reached.
+pub fn reach<D: Dialect>(url: &str) -> Result<()> {
+    let address = address::<D>(url)?;
+    let at = address.at.name();
+    connect::<D>(&address).map(drop).map_err(|error| match error {
+        StoreError::Io { context, source } => {
+            StoreError::Io { context: format!("the server at {at} can't be reached: {context}"), source }
+        }
+        other => StoreError::Engine(format!("the server at {at} lets nobody in: {other}")),
+    })
 }
 
 /// Drops what storebench made on the server of a URL.
@@ -124,7 +144,7 @@ impl Running {
 /// A sentence that says what is left, and what to do about it.
 pub fn drop_made<D: Dialect>(url: &str, name: &str) -> Result<()> {
     let address = address::<D>(url)?;
-    let dropped = D::connect(&address).and_then(|mut client| client.execute(&D::drop_if_there(name)));
+    let dropped = connect::<D>(&address).and_then(|mut client| client.execute(&D::drop_if_there(name)));
     dropped.map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
@@ -133,6 +153,20 @@ pub fn drop_made<D: Dialect>(url: &str, name: &str) -> Result<()> {
             address.at.name(),
             D::drop(name)
         ))
+    })
+}
+
+/// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.
+fn connect<D: Dialect>(address: &Address) -> Result<D::Client> {
+    let unnamed = |text: String| {
+        ['"', '\''].into_iter().fold(text, |text, quote| {
+            text.replace(&format!("{quote}{}{quote}", address.user), &format!("{quote}...{quote}"))
+        })
+    };
+    D::connect(address).map_err(|error| match error {
+        StoreError::Engine(text) => StoreError::Engine(unnamed(text)),
+        StoreError::Unsupported(text) => StoreError::Unsupported(unnamed(text)),
+        other => other,
     })
 }
 

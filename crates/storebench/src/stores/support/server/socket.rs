@@ -1,22 +1,25 @@
 //! The socket to a server: a Unix socket, or TCP, with blocking calls.
 
-use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use storebench_core::bounded;
 use storebench_core::store::StoreError;
 
 use super::process::LOG;
 
-/// The longest time that a host may take to take a connection.
-const LONGEST_CONNECT: Duration = Duration::from_secs(10);
+/// The longest time that a running server may take from the first call to it until it has let a session in.
+pub const LONGEST_LOGIN: Duration = Duration::from_secs(10);
 /// Lines of a server's log that are told where it has gone.
 const LAST_LINES: usize = 3;
+/// The bytes in which these are.
+const LAST_BYTES: u64 = 64 << 10;
 
 /// A connected socket.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct Socket {
     stream: Stream,
     /// The longest time that a read may take.
     longest_read: Option<Timespec>,
+    /// When the session must have been let in, as long as it has not.
+    login_until: Option<Instant>,
     /// Where the server says why it ends, if it is the trial's own.
     log: Option<PathBuf>,
 }
@@ -36,7 +41,7 @@ enum Stream {
 
 impl Socket {
     fn over(stream: Stream) -> Socket {
-        Socket { stream, longest_read: None, log: None }
+        Socket { stream, longest_read: None, login_until: None, log: None }
     }
 
     /// Connects to the Unix socket of this path.
@@ -44,7 +49,13 @@ impl Socket {
     /// # Errors
     /// The system's.
     pub fn unix(path: &Path) -> io::Result<Socket> {
-        UnixStream::connect(path).map(Socket::from)
+        let login_until = Instant::now().checked_add(LONGEST_LOGIN);
+        Ok(Socket { login_until, ..Socket::from(UnixStream::connect(path)?) })
+    }
+
+    /// The session was let in: from now on it waits as long as the server works.
+    pub fn let_in(&mut self) {
+        self.login_until = None;
     }
 
     /// Connects to a trial's own server by the Unix socket of this name, in the folder in which its log is.
@@ -52,12 +63,12 @@ impl Socket {
     /// # Errors
     /// The system's.
     pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
-        Ok(Socket { log: Some(folder.join(LOG)), ..Socket::unix(&folder.join(name))? })
+        Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
     }
 
     /// The error that is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
     pub fn lost(&self, error: io::Error) -> StoreError {
-        let log = self.log.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
+        let log = self.log.as_ref().map_or_else(Vec::new, |path| bounded::end(path, LAST_BYTES));
         let log = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");
@@ -73,12 +84,17 @@ impl Socket {
     /// # Errors
     /// The last of those that its addresses gave.
     pub fn tcp(host: &str, port: u16) -> io::Result<Socket> {
+        let until = Instant::now() + LONGEST_LOGIN;
         let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-        for address in (host, port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, LONGEST_CONNECT) {
+        for address in addresses(host, port)? {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            match TcpStream::connect_timeout(&address, left) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
-                    return Ok(Socket::over(Stream::Tcp(stream)));
+                    return Ok(Socket { login_until: Some(until), ..Socket::over(Stream::Tcp(stream)) });
                 }
                 Err(error) => failed = error,
             }
@@ -107,11 +123,33 @@ impl Socket {
             Stream::Unix(stream) => stream.as_fd(),
             Stream::Tcp(stream) => stream.as_fd(),
         };
-        match poll(&mut [PollFd::from_borrowed_fd(stream, PollFlags::IN)], self.longest_read.as_ref())? {
+        let left = self.login_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        let longest = left.as_ref().or(self.longest_read.as_ref());
+        match poll(&mut [PollFd::from_borrowed_fd(stream, PollFlags::IN)], longest)? {
+            0 if left.is_some() => {
+                let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
+                Err(io::Error::new(io::ErrorKind::TimedOut, message))
+            }
             0 => Err(io::ErrorKind::TimedOut.into()),
             _ => Ok(()),
         }
     }
+}
+
+/// The addresses of a host. A name may take the system minutes to look up: then it has none.
+fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let (sender, found) = channel();
+    let host = host.to_owned();
+    let look_up = move || sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
+    std::thread::Builder::new().name("look-up".into()).spawn(look_up)?;
+    found.recv_timeout(LONGEST_LOGIN).unwrap_or_else(|_| {
+        let message = format!("its address was not found within {} s", LONGEST_LOGIN.as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
+    })
 }
 
 impl From<UnixStream> for Socket {
@@ -145,6 +183,7 @@ impl Write for Socket {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::net::UnixListener;
 
     use super::*;

@@ -1,0 +1,150 @@
+//! Files that others wrote, read within bounds: the length is known before memory is taken for it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use crate::units::exact_bytes;
+
+/// Opens a plain file. What is none, such as a pipe, might never end, and is not waited for.
+///
+/// # Errors
+/// The system's; of the kind [`ErrorKind::Other`] that it is no file.
+pub fn plain_file(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a file")),
+    }
+}
+
+/// The bytes of a plain file that holds no more than `most`.
+///
+/// # Errors
+/// As [`plain_file`]; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = plain_file(path)?;
+    let length = file.metadata()?.len();
+    if length > most {
+        return Err(too_long(most));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length as usize)?;
+    read_on(file, most, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a file or a pipe that holds no more than `most` bytes.
+///
+/// # Errors
+/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer; that it is no text.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    read_on(File::open(path)?, most, &mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
+
+fn read_on(file: File, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    file.take(most + 1).read_to_end(bytes)?;
+    if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(()) }
+}
+
+fn too_long(most: u64) -> io::Error {
+    io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
+}
+
+/// The last bytes of a plain file, up to so many; none where it can't be read.
+pub fn end(path: &Path, most: u64) -> Vec<u8> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = plain_file(path)?;
+        let from = file.metadata()?.len().saturating_sub(most);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_default()
+}
+
+/// A source that gives so many bytes until it is given leave to give more: what stands in one piece is bounded.
+pub struct Rationed<R> {
+    source: R,
+    left: u64,
+    most: u64,
+}
+
+impl<R: Read> Rationed<R> {
+    /// A source of pieces of up to so many bytes.
+    pub fn new(source: R, most: u64) -> Rationed<R> {
+        Rationed { source, left: most, most }
+    }
+
+    /// Another piece begins.
+    pub fn begin(&mut self) {
+        self.left = self.most;
+    }
+
+    /// The source.
+    pub fn into_inner(self) -> R {
+        self.source
+    }
+}
+
+impl<R: Read> Read for Rationed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            let message = format!("more than {} without an end", exact_bytes(self.most));
+            return Err(io::Error::new(ErrorKind::InvalidData, message));
+        }
+        let room = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let read = self.source.read(&mut buffer[..room])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_or_no_file_is_told_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "hello").unwrap();
+        assert_eq!(bytes(&path, 5).unwrap(), b"hello");
+        assert_eq!(text(&path, 5).unwrap(), "hello");
+        assert_eq!((end(&path, 3), end(&path, 9)), (b"llo".to_vec(), b"hello".to_vec()));
+        for read in [bytes(&path, 4).unwrap_err(), text(&path, 4).unwrap_err()] {
+            assert_eq!(read.kind(), ErrorKind::FileTooLarge);
+            assert_eq!(read.to_string(), "it is longer than 4B");
+        }
+        // As large as no memory is.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+        assert_eq!(bytes(&path, 1 << 30).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert!(bytes(&path, 1 << 43).is_err(), "no memory is so large");
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        assert_eq!(bytes(&pipe, 5).unwrap_err().to_string(), "it is not a file");
+        assert_eq!(bytes(folder.path(), 5).unwrap_err().to_string(), "it is not a file");
+        assert!(end(&pipe, 5).is_empty());
+        assert!(text(Path::new("/dev/zero"), 5).is_err());
+        fs::write(&path, b"\xff").unwrap();
+        assert_eq!(text(&path, 5).unwrap_err().to_string(), "it is not text in UTF-8");
+    }
+
+    #[test]
+    fn a_piece_without_an_end_is_an_error_and_each_piece_has_its_own_ration() {
+        let mut source = Rationed::new(&b"aaaabbbbcccc"[..], 5);
+        let mut piece = [0; 4];
+        source.read_exact(&mut piece).unwrap();
+        source.begin();
+        source.read_exact(&mut piece).unwrap();
+        assert_eq!(&piece, b"bbbb");
+        let told = source.read_exact(&mut piece).unwrap_err();
+        assert_eq!(told.to_string(), "more than 5B without an end");
+    }
+}

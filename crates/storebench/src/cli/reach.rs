@@ -1,0 +1,38 @@
+//! Whether the running servers that a plan names can be reached: told within seconds, before anything is made or measured.
+
+use std::collections::BTreeSet;
+
+use storebench_core::axis::Axis;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::plan::Plan;
+use storebench_core::server::running::URL;
+use storebench_core::store::{StoreDef, StoreError};
+
+/// Reaches every running server of a plan once.
+///
+/// # Errors
+/// [`Exit::Unreachable`] where one can't be reached, [`Exit::BadValue`] where it lets nobody in; with the reason.
+pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
+    let taking_part = plan.axes.texts(Axis::STORE);
+    let servers = stores.iter().filter(|store| taking_part.iter().any(|name| name == store.name));
+    for (name, server) in servers.filter_map(|store| Some((store.name, store.server?))) {
+        for url in urls(plan, name) {
+            (server.reach)(url).map_err(|error| {
+                let exit = match error {
+                    StoreError::Io { .. } => Exit::Unreachable,
+                    _ => Exit::BadValue,
+                };
+                Error::new(exit, format!("{name}.{URL}: {error}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The addresses that a plan gives a store.
+fn urls<'p>(plan: &'p Plan, store: &str) -> BTreeSet<&'p str> {
+    let given = [&plan.settings].into_iter().chain(plan.points.iter().map(|point| &point.settings));
+    let given = given.filter_map(|settings| settings.get(store)?.get(URL)).map(String::as_str);
+    let swept = plan.axes.settings().filter(|(axis, _)| axis.setting() == Some((store, URL)));
+    given.chain(swept.flat_map(|(_, values)| values.iter().map(|value| value.text()))).collect()
+}
