@@ -183,13 +183,13 @@ pub trait Session {
     ///
     /// # Errors
     /// [`StoreError::Conflict`] where it can be tried again; [`StoreError::Unsupported`] for stores without transactions.
-    fn transact(&mut self, _work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, _work: &mut TransactionBody<'_>) -> Result<()> {
         Err(StoreError::Unsupported("this store has no transactions that read and write".into()))
     }
 }
 
 /// The work that is done in a transaction.
-pub type Work<'w> = dyn FnMut(&mut dyn Transaction) -> Result<()> + 'w;
+pub type TransactionBody<'w> = dyn FnMut(&mut dyn Transaction) -> Result<()> + 'w;
 
 /// A transaction over records, while it lasts. It sees what it has put, and of others only what they have committed.
 pub trait Transaction {

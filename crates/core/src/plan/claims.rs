@@ -10,7 +10,7 @@ use super::{Axes, Bytes, Plan};
 use crate::axis::Axis;
 use crate::axis::read::{Key, ReadList};
 use crate::cell::Cell;
-use crate::workload::crud::work::Work;
+use crate::workload::crud::parameters::CrudParameters;
 
 /// The combinations that a plan's claims are about where they don't narrow it: the study in full, which runs keep
 /// however they were narrowed.
@@ -31,7 +31,7 @@ impl ClaimsOver {
         let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
         let axes = within
             .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
-        let operations = Work::of(&plan.parameters).most_inserts();
+        let operations = CrudParameters::of(&plan.parameters).most_inserts();
         ClaimsOver { axes, operations, size_limit: plan.size_limit }
     }
 

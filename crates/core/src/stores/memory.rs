@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError, Threads, Transaction, Work,
+    StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 /// The store that is a map.
@@ -117,7 +117,7 @@ impl Session for MemorySession<'_> {
         self.store.write().extend(records.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
         Ok(())
     }
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let mut changing = Changing { map: self.store.write(), changes: Map::new() };
         work(&mut changing)?;
         let Changing { mut map, changes } = changing;

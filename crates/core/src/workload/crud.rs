@@ -1,10 +1,10 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
 mod cost;
+pub mod parameters;
 mod share;
 mod shared;
 mod trial;
-pub mod work;
 
 use std::sync::Mutex;
 
@@ -50,7 +50,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::TUNING,
         Axis::CACHE,
     ],
-    parameters: &work::ALL,
+    parameters: &parameters::ALL,
     operations: &["insert", "get", "update", "remove"],
     reason: cost::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],

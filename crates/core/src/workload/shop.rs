@@ -15,13 +15,13 @@ mod kind;
 mod known;
 mod lane;
 mod load;
+mod parameters;
 mod rows;
 mod schema;
 mod shared;
 mod steps;
 mod tables;
 mod warm;
-mod work;
 
 use std::sync::Mutex;
 
@@ -40,10 +40,10 @@ use crate::workload::stop::Stop;
 use chunk::Makers;
 use kind::Kind;
 use lane::{ALL, Lane, Recorder};
+use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
 use shared::Shared;
 use steps::Ran;
-use work::Work;
 
 /// Customers who buy products, and stock that changes.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -62,14 +62,14 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &DURATION, &work::SHARES, &work::EPOCH, &EQUAL_CACHE, &AFTER_LOAD],
+    parameters: &[&OPERATIONS, &DURATION, &parameters::SHARES, &parameters::EPOCH, &EQUAL_CACHE, &AFTER_LOAD],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
-    reason: work::reason,
+    reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
-    space: work::space,
-    held: work::held,
-    memory: work::memory,
-    time: work::time,
+    space: parameters::space,
+    held: parameters::held,
+    memory: parameters::memory,
+    time: parameters::time,
     time_by_rehearsal: None,
     run,
 };
@@ -79,14 +79,15 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     promised(store, &spec.cell)?;
-    let work = Work::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
+    let work =
+        ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
     let lanes = (0..work.threads).map(|thread| Lane::new(&shared, thread));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
-    let makers = Makers::new(Makers::threads(work::MOST_MAKERS), 0);
+    let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
     // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
@@ -116,7 +117,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 }
 
 /// The rows of the tables, and how many entries the index has.
-fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
+fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
     let stored = Stored {
         records: data.records + bought,
@@ -143,7 +144,7 @@ fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
 
 /// All transactions together, then each kind that occurs.
 fn results(
-    work: &Work,
+    work: &ShopParameters,
     lanes: &[Lane<'_>],
     ran: &Ran,
     shared: &Shared<'_>,

@@ -11,6 +11,7 @@ mod lane;
 pub mod law;
 pub mod name;
 mod order;
+pub mod parameters;
 pub mod property;
 mod recorder;
 mod rounds;
@@ -18,7 +19,6 @@ mod scanned;
 mod scramble;
 mod shared;
 mod versions;
-pub mod work;
 
 use std::sync::Mutex;
 
@@ -41,10 +41,10 @@ use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 use definition::Kind;
 use lane::Lane;
+use parameters::YcsbParameters;
 use recorder::Recorder;
 use rounds::Ran;
 use shared::Shared;
-use work::Work;
 
 /// YCSB's core workload.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -67,9 +67,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[
         &OPERATIONS,
         &DURATION,
-        &work::MAX_TIME,
-        &work::ROUNDS,
-        &work::BETWEEN_ROUNDS,
+        &parameters::MAX_TIME,
+        &parameters::ROUNDS,
+        &parameters::BETWEEN_ROUNDS,
         &property::PROPERTIES,
         &EQUAL_CACHE,
         &COMPRESSION,
@@ -84,12 +84,12 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Kind::Scan.name(),
         Kind::ReadModifyWrite.name(),
     ],
-    reason: work::reason,
+    reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
-    space: work::space,
-    held: work::held,
-    memory: work::memory,
-    time: work::time,
+    space: parameters::space,
+    held: parameters::held,
+    memory: parameters::memory,
+    time: parameters::time,
     time_by_rehearsal: None,
     run,
 };
@@ -98,7 +98,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
-    let work = Work::of(&spec.cell, &spec.parameters).map_err(Ended::Unsupported)?;
+    let work = YcsbParameters::of(&spec.cell, &spec.parameters).map_err(Ended::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(Ended::harness)?;

@@ -18,7 +18,7 @@ use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 /// All figures of all groups. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let mut out = String::new();
-    let mut seen = Seen::default();
+    let mut seen = Footnotes::default();
     for group in &merged.groups {
         out.push_str(&of_group(merged, group, style, &mut seen));
     }
@@ -45,12 +45,12 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> S
 
 /// The parts of the tables that need a word below them.
 #[derive(Default)]
-struct Seen {
+struct Footnotes {
     rules: BTreeSet<Rule>,
     ranges: bool,
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Seen) -> String {
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Footnotes) -> String {
     let sorted = Sorted::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
@@ -85,7 +85,7 @@ fn grid(
     position: &Position,
     name: &str,
     columns: &[&Column],
-    seen: &mut Seen,
+    seen: &mut Footnotes,
 ) -> Grid {
     let contests: Vec<_> = columns.iter().map(|column| sorted.contest(position, name, column)).collect();
     // Where all figures are equal, as errors mostly are, nobody won anything.

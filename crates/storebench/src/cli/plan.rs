@@ -8,7 +8,7 @@ use storebench_core::record::pool::Pool;
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
-use storebench_core::workload::crud::work::{self, Work};
+use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_report::claims;
 
 use super::args::RunArgs;
@@ -38,12 +38,12 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     check_settings(stores, &plan)?;
     given::as_engines_read(stores, &mut plan)?;
     plan.settle_machines(Core::here);
-    if let Some(text) = Work::of(&plan.parameters).text {
+    if let Some(text) = CrudParameters::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text
             .to_str()
             .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
-        plan.parameters.set(&work::TEXT, shown).map_err(Error::bad_value)?;
+        plan.parameters.set(&parameters::TEXT, shown).map_err(Error::bad_value)?;
         for sizes in plan.axes.list::<Sizes>(Axis::RECORD_SIZE) {
             Pool::from_directory(&text, sizes.span()).map_err(Error::bad_value)?;
         }

@@ -13,8 +13,8 @@ use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::parameter;
 use storebench_core::workload::ycsb::definition::Kind;
 use storebench_core::workload::ycsb::file;
+use storebench_core::workload::ycsb::parameters::ROUNDS;
 use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
-use storebench_core::workload::ycsb::work::ROUNDS;
 
 use super::args::PropertyArgs;
 use super::output::tell;

@@ -10,7 +10,7 @@ use storebench_core::like::Likeness;
 use storebench_core::measure::environment;
 use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
-use storebench_core::workload::crud::work;
+use storebench_core::workload::crud::parameters;
 use storebench_core::workload::parameter::{Parameters, common};
 use storebench_report::advice::question::{Goal, Question};
 
@@ -101,7 +101,7 @@ pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
 /// The changes that a question makes to crud's plan, but for the numbers of records and operations.
 pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters =
-        Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
+        Parameters::default().with(&parameters::MIX, &question.mix.text()).map_err(Error::bad_value)?;
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     Ok(Changes {
         trials: Some(1),

@@ -8,7 +8,9 @@ use storebench_core::plan::Plan;
 use storebench_core::shown;
 use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
 use storebench_core::units::{grouped, rough_bytes, three_digits};
-use storebench_core::workload::replay::parameters::{LIMIT, TRACE, TRACE_FACTS, TRACE_FORMAT, Work};
+use storebench_core::workload::replay::parameters::{
+    LIMIT, ReplayParameters, TRACE, TRACE_FACTS, TRACE_FORMAT,
+};
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;
@@ -68,7 +70,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     };
     plan.parameters.set(&TRACE, shown).map_err(Error::bad_value)?;
     plan.parameters.set(&TRACE_FACTS, &summary.facts.to_string()).map_err(Error::bad_value)?;
-    let work = Work::of(&plan.parameters)
+    let work = ReplayParameters::of(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     tell(&in_short(&summary));
@@ -76,7 +78,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
 }
 
 /// Whether the trace can be played at its speed, and in the time that trials have.
-fn check_times(plan: &Plan, work: &Work) -> Result<()> {
+fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
     let Some(lasts) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
         let message = format!(
@@ -122,7 +124,7 @@ fn in_short(summary: &Summary) -> String {
 /// # Errors
 /// [`Exit::BadValue`] when it is not, or can't be read.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
-    let Some(work) = Work::of(&plan.parameters) else { return Ok(()) };
+    let Some(work) = ReplayParameters::of(&plan.parameters) else { return Ok(()) };
     let over = || interrupted.load(Ordering::Relaxed);
     let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&over));
     let Some(digest) = digest.map_err(Error::bad_value)? else {

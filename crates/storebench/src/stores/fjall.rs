@@ -8,7 +8,7 @@ use std::time::Duration;
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Threads, Work,
+    StoreBuild, StoreDef, StoreError, Threads, TransactionBody,
 };
 
 use self::plan::{Fixed, Plan};
@@ -224,7 +224,7 @@ impl<'a> FjallSession<'a> {
     }
 
     /// A write by itself beside transactions, which are told of one another only if it is one, too.
-    fn alone(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         match self.transact(work) {
             // It has read nothing that could have changed.
             Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
@@ -267,7 +267,7 @@ impl Session for FjallSession<'_> {
         Ok(count)
     }
 
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         match &self.store.optimistic {
             Some(database) => transaction::run(database, &self.store.keyspace, self.store.plan.persist, work),
             None => Err(StoreError::Unsupported("this store was opened without transactions".into())),

@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, Work,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use self::environment::{Environment, Reader, Writer};
@@ -293,7 +293,7 @@ impl Session for LmdbSession<'_> {
         Ok(true)
     }
 
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         self.environment.write(|writer| work(writer))
     }
 }

@@ -6,7 +6,7 @@ use redb::{
 };
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, Work,
+    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
@@ -231,7 +231,7 @@ impl Session for RedbSession<'_> {
         self.store.write(self.store.commit, |table| keys.iter().try_for_each(|key| remove_known(table, key)))
     }
 
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         self.store.write(self.store.commit, |table| work(&mut Within { table }))
     }
 }

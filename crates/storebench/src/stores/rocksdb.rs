@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Work,
+    StoreBuild, StoreDef, StoreError, TransactionBody,
 };
 
 use self::append::Appending;
@@ -402,7 +402,7 @@ impl Session for RocksDbSession<'_> {
         self.appending.take().map_or(Ok(()), Appending::end)
     }
 
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         match &mut self.transactions {
             Some(transactions) => transactions.run(&self.read, &self.write, work),
             None => Err(StoreError::Unsupported("this RocksDB was opened without transactions".into())),

@@ -1,6 +1,6 @@
 //! The time that a cell of crud will take and the disk that it needs: rough, to plan by and not to rely on.
 
-use super::work::Work;
+use super::parameters::CrudParameters;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
@@ -32,12 +32,12 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(Reason::KeepsNothing { store: store.name });
     }
-    case.holds(case.cell.expected_bytes(Work::of(case.parameters).most_inserts()))
+    case.holds(case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts()))
 }
 
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
-    let work = Work::of(case.parameters);
+    let work = CrudParameters::of(case.parameters);
     let bytes = case.cell.expected_bytes(work.most_inserts());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
@@ -45,7 +45,7 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    case.cell.expected_bytes(Work::of(case.parameters).most_inserts())
+    case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts())
 }
 
 /// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
@@ -60,14 +60,14 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let work = Work::of(case.parameters);
+    let work = CrudParameters::of(case.parameters);
     let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
     Time::of(seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
 }
 
 /// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.
-fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
+fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -102,7 +102,7 @@ fn clearing_seconds(cell: &Cell, kind: Kind, inserts: u64, probe: &Probe) -> f64
 }
 
 /// Seconds of the timed part of a phase whose calls take `call_s` each.
-fn stretch_seconds(cell: &Cell, work: &Work, call_s: f64) -> f64 {
+fn stretch_seconds(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     let each_s = match cell.rate() {
         Rate::Closed => call_s,
         Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
@@ -111,7 +111,7 @@ fn stretch_seconds(cell: &Cell, work: &Work, call_s: f64) -> f64 {
 }
 
 /// The number of times that inserts fill the store, so that it is made anew and loaded again.
-fn reloads(cell: &Cell, work: &Work, call_s: f64) -> f64 {
+fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     let inserts = match work.duration {
         None => (work.operations + work.warm_up) as f64,
         Some(duration) => match cell.rate() {
@@ -141,7 +141,7 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
-    use crate::workload::crud::work::{ORDER, WARM_UP};
+    use crate::workload::crud::parameters::{ORDER, WARM_UP};
     use crate::workload::parameter::common::DURATION;
     use crate::workload::parameter::{ParameterDef, Parameters};
 
@@ -154,7 +154,7 @@ mod tests {
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
-        let work = Work::of(&Parameters::default());
+        let work = CrudParameters::of(&Parameters::default());
         let engine = |cell: &Cell| seconds(cell, Kind::Engine, &work, &probe);
         let small = engine(&cell("sqlite", "100", Guarantee::Process));
         assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
@@ -181,7 +181,7 @@ mod tests {
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
         let given = parameters.iter();
         let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        seconds(&cell, Kind::Engine, &Work::of(&all), &probe)
+        seconds(&cell, Kind::Engine, &CrudParameters::of(&all), &probe)
     }
 
     #[test]

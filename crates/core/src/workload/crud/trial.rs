@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::work::Work;
+use super::parameters::CrudParameters;
 use super::{Crud, Done, Prepared};
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
@@ -25,7 +25,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
-    let work = Work::of(&spec.parameters);
+    let work = CrudParameters::of(&spec.parameters);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
     let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
@@ -43,7 +43,7 @@ fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     Ok(Records::new(spec.seed, sizes, pool))
 }
 
-fn crud(spec: &Spec, work: &Work) -> Crud {
+fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
     Crud {
         records: spec.cell.records(),
         operations: work.operations,

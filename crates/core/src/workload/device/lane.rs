@@ -30,9 +30,9 @@ pub(super) const OPERATIONS: usize = 0;
 pub(super) const CALLS: usize = 1;
 pub(super) const SYNCS: usize = 2;
 
-/// The work that is done with a block.
+/// The direction of the transfers, with their memory.
 #[derive(Debug)]
-enum Work {
+enum Direction {
     Read(Aligned),
     Write { pool: Pool, syncs: Option<Syncs> },
 }
@@ -62,7 +62,7 @@ pub(super) struct Lane<'a> {
     file: File,
     path: PathBuf,
     route: Route,
-    work: Work,
+    direction: Direction,
     operations: u64,
     /// The longest that it goes on.
     until: Option<Duration>,
@@ -93,10 +93,10 @@ impl<'a> Lane<'a> {
             Sync::None => None,
             Sync::Each(call, writes) => Some(Syncs { call, each: writes.max(1), left: writes.max(1) }),
         };
-        let work = if spec.pattern.writes() {
-            Work::Write { pool: Pool::new(block, seed), syncs }
+        let direction = if spec.pattern.writes() {
+            Direction::Write { pool: Pool::new(block, seed), syncs }
         } else {
-            Work::Read(Aligned::random(block, seed))
+            Direction::Read(Aligned::random(block, seed))
         };
         let route = Route::new(spec, thread);
         // A block that is read a second time is not cold.
@@ -113,7 +113,7 @@ impl<'a> Lane<'a> {
             file,
             path,
             route,
-            work,
+            direction,
             operations: asked.min(most),
             until,
             more: asked > most,
@@ -156,9 +156,11 @@ impl<'a> Lane<'a> {
     fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, Error> {
         for position in 0..most {
             let offset = self.offsets[position];
-            let done = match &mut self.work {
-                Work::Read(memory) => read(self.clock, &self.file, memory, offset),
-                Work::Write { pool, syncs } => write(self.clock, &self.file, pool, syncs.as_mut(), offset),
+            let done = match &mut self.direction {
+                Direction::Read(memory) => read(self.clock, &self.file, memory, offset),
+                Direction::Write { pool, syncs } => {
+                    write(self.clock, &self.file, pool, syncs.as_mut(), offset)
+                }
             };
             let moments = done.map_err(|(doing, error)| self.failed(doing, offset, error))?;
             self.calls[position] = moments.called.saturating_sub(moments.begin);

@@ -9,7 +9,7 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::reason::Reason;
 
 use super::chunk::{CHUNK_BYTES, chunks};
-use super::parameters::Work;
+use super::parameters::ReplayParameters;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.3;
@@ -29,7 +29,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, able) = case.opens_for_threads()?;
-    let work = Work::of(case.parameters).ok_or(Reason::NoTrace)?;
+    let work = ReplayParameters::of(case.parameters).ok_or(Reason::NoTrace)?;
     if work.facts.scan > 0 && !able.order {
         return Err(Reason::NoOrder { store: store.name });
     }
@@ -37,7 +37,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
 }
 
 /// Bytes that the store holds at its fullest: no more than is loaded and written, and about what is there at the end or the start.
-fn held_bytes(work: &Work) -> f64 {
+fn held_bytes(work: &ReplayParameters) -> f64 {
     let facts = &work.facts;
     let loaded = if work.loads { facts.load_key_bytes + facts.load_value_bytes } else { 0 };
     let kept = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
@@ -46,12 +46,14 @@ fn held_bytes(work: &Work) -> f64 {
 
 /// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    Work::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
+    ReplayParameters::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
 }
 
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
-    let Some(work) = Work::of(case.parameters) else { return Space { peak_bytes: 0.0, room_bytes: 0.0 } };
+    let Some(work) = ReplayParameters::of(case.parameters) else {
+        return Space { peak_bytes: 0.0, room_bytes: 0.0 };
+    };
     let held = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
@@ -63,7 +65,7 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of memory: tables of a fixed size, chunks, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let Some(work) = Work::of(case.parameters) else { return TABLES_BYTES };
+    let Some(work) = ReplayParameters::of(case.parameters) else { return TABLES_BYTES };
     let largest = work.facts.largest_value;
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
@@ -74,7 +76,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let Some(work) = Work::of(case.parameters) else { return Time::of(OVERHEAD_S, 0.0) };
+    let Some(work) = ReplayParameters::of(case.parameters) else { return Time::of(OVERHEAD_S, 0.0) };
     let facts = &work.facts;
     let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };

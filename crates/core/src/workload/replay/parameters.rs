@@ -145,7 +145,7 @@ impl FromStr for Loads {
 
 /// The values that parameters give.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct ReplayParameters {
     /// The trace's file.
     pub trace: PathBuf,
     /// The questions that its reader is asked.
@@ -160,11 +160,11 @@ pub struct Work {
     pub after_load: AfterLoad,
 }
 
-impl Work {
+impl ReplayParameters {
     /// The values that parameters give; `None` where no trace is named, or it was not looked at.
-    pub fn of(parameters: &Parameters) -> Option<Work> {
+    pub fn of(parameters: &Parameters) -> Option<ReplayParameters> {
         let facts: Facts = parameters.get(&TRACE_FACTS)?;
-        Some(Work {
+        Some(ReplayParameters {
             trace: parameters.get(&TRACE)?,
             ask: Ask { form: Some(facts.form), limit: parameters.get(&LIMIT) },
             facts,

@@ -23,7 +23,7 @@ use super::chunk::lane;
 use super::feed::{Fed, Feed};
 use super::fit::Fit;
 use super::load::Loader;
-use super::parameters::{Speed, Work};
+use super::parameters::{ReplayParameters, Speed};
 use super::player::{Kind, Player, Tally};
 use super::values::Values;
 
@@ -35,7 +35,8 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
-    let work = Work::of(&spec.parameters).ok_or_else(|| Ended::harness("no trace was looked at"))?;
+    let work =
+        ReplayParameters::of(&spec.parameters).ok_or_else(|| Ended::harness("no trace was looked at"))?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
@@ -74,7 +75,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 
 /// All of the harness's memory, ready before the store is opened.
 struct Prepared<'a> {
-    work: &'a Work,
+    work: &'a ReplayParameters,
     clock: &'a Clock,
     values: &'a Values,
     loader: Option<Loader>,
@@ -97,13 +98,13 @@ struct Played {
 
 impl<'a> Prepared<'a> {
     fn new(
-        work: &'a Work,
+        work: &'a ReplayParameters,
         spec: &Spec,
         capabilities: &Capabilities,
         clock: &'a Clock,
         values: &'a Values,
     ) -> Result<Prepared<'a>, Ended> {
-        let Work { trace, ask, facts, speed, loads, .. } = work;
+        let ReplayParameters { trace, ask, facts, speed, loads, .. } = work;
         let threads = spec.cell.threads() as usize;
         let fit = Fit::new(capabilities, facts.longest_key as usize);
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
@@ -189,7 +190,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Whether the trace that was played is the one that was looked at.
-    fn check_digest(&self, work: &Work, fed: Fed) -> Result<(), Ended> {
+    fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), Ended> {
         let found = fed.spread.into_reader().digest(&|| false).map_err(Ended::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
             return Ok(());
@@ -224,7 +225,7 @@ fn main_kind(facts: &Facts) -> Kind {
 }
 
 /// The records that the store is to hold at the end.
-fn stored(work: &Work) -> Stored {
+fn stored(work: &ReplayParameters) -> Stored {
     let facts = &work.facts;
     let kept = |of: u64| if work.loads { of } else { 0 };
     Stored {

@@ -5,9 +5,9 @@ use super::by_sql::BySql;
 use super::chunk::LoadOrder;
 use super::kind::Kind;
 use super::known::Known;
+use super::parameters::ShopParameters;
 use super::rows::Data;
 use super::tables::Tables;
-use super::work::Work;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::Store;
@@ -16,7 +16,7 @@ use crate::workload::stop::Stop;
 
 /// The state that the threads share, with all of its memory.
 pub struct Shared<'a> {
-    pub work: Work,
+    pub work: ShopParameters,
     pub data: Data,
     pub known: Known,
     pub turns: Turns<{ Kind::ALL.len() }>,
@@ -34,7 +34,7 @@ impl<'a> Shared<'a> {
     ///
     /// # Errors
     /// As [`Series::new`].
-    pub fn new(work: Work, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
+    pub fn new(work: ShopParameters, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
         let data = Data::of_size(seed, work.data_bytes);
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
@@ -70,7 +70,7 @@ impl<'a> Shared<'a> {
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
         let failed = |error| Stop::store("making the tables", &error);
         if self.sql {
-            let Work { indexed, order, .. } = self.work;
+            let ShopParameters { indexed, order, .. } = self.work;
             let tables = store.sql().and_then(|session| BySql::make(session, indexed, order));
             return Ok(Box::new(tables.map_err(failed)?));
         }

@@ -9,7 +9,8 @@ use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
 use crate::store::{
-    Guarantee, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError, Transaction, Work,
+    Guarantee, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError, Transaction,
+    TransactionBody,
 };
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
@@ -262,7 +263,7 @@ impl Session for LiarSession<'_> {
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.inner.insert_batch(records)
     }
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let shared = self.shared;
         let conflicts = matches!(shared.lie, Lie::Conflicts | Lie::KeepsConflicts)
             && shared.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);

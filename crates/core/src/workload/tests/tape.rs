@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::database::Database;
 use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use crate::store::{
-    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreError, Transaction, Work,
+    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreError, Transaction, TransactionBody,
 };
 
 /// Calls, in their order: their number, and a digest of their names and of all that was passed.
@@ -202,7 +202,7 @@ impl Session for RecordedSession<'_> {
         self.calls.note("end_appending", &[]);
         self.inner.end_appending()
     }
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let RecordedSession { inner, calls, .. } = self;
         calls.note("transact", &[]);
         inner.transact(&mut |inner| work(&mut RecordedTransaction { inner, calls }))

@@ -7,17 +7,17 @@
 //! that are deleted without one coming twice.
 
 mod check;
+mod parameters;
 mod rows;
 mod table;
-mod work;
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use self::check::Expected;
+use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use self::work::Work;
 use super::gauge::Gauge;
 use super::{KINDS, Lane, Phase, phases, results};
 use crate::axis::Axis;
@@ -50,15 +50,15 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &work::BODY, &EQUAL_CACHE, &AFTER_LOAD],
+    parameters: &[&OPERATIONS, &parameters::BODY, &EQUAL_CACHE, &AFTER_LOAD],
     operations: &["insert", "update", "delete"],
-    reason: work::reason,
+    reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
-    space: work::space,
-    held: work::held,
-    memory: work::memory,
-    time: work::time,
-    time_by_rehearsal: Some(work::time_by_rehearsal),
+    space: parameters::space,
+    held: parameters::held,
+    memory: parameters::memory,
+    time: parameters::time,
+    time_by_rehearsal: Some(parameters::time_by_rehearsal),
     run,
 };
 
@@ -73,7 +73,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         return Err(Ended::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
     }
     let clock = Clock::new();
-    let work = Work::of(&spec.cell, &spec.parameters);
+    let work = AndrobenchParameters::of(&spec.cell, &spec.parameters);
     let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
     let messages = Messages::prepare(work, spec.seed).map_err(Ended::harness)?;
     let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(Ended::harness)?;

@@ -5,14 +5,14 @@
 //! on others the same rows are records, and a transaction is a batch: one to insert, one to remove, and to select that many
 //! single reads. Rows are made before the clock starts, and what was selected is compared when it has stopped.
 
+mod parameters;
 mod play;
 mod rows;
 mod table;
-mod work;
 
+use self::parameters::BatchParameters;
 use self::play::Play;
 use self::table::{Records, Rows, Table};
-use self::work::Work;
 use super::gauge::Gauge;
 use super::{KINDS, Lane, phases, results};
 use crate::axis::Axis;
@@ -43,14 +43,14 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::BACKGROUND,
         Axis::TUNING,
     ],
-    parameters: &[&work::REST, &EQUAL_CACHE],
+    parameters: &[&parameters::REST, &EQUAL_CACHE],
     operations: &["insert", "select", "delete"],
-    reason: work::reason,
+    reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Memory],
-    space: work::space,
-    held: work::held,
-    memory: work::memory,
-    time: work::time,
+    space: parameters::space,
+    held: parameters::held,
+    memory: parameters::memory,
+    time: parameters::time,
     time_by_rehearsal: None,
     run,
 };
@@ -61,7 +61,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let tier = spec.cell.guarantee().tier();
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
-    let work = Work::of(&spec.cell, &spec.parameters);
+    let work = BatchParameters::of(&spec.cell, &spec.parameters);
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
     let play = Play::prepare(work, spec.seed, can.keeps);

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use super::lane::Lane;
 use super::name::LONGEST;
+use super::parameters::Between;
 use super::shared::Shared;
-use super::work::Between;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, Written};
 use crate::store::{Session, Store};

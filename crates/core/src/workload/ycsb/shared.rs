@@ -3,8 +3,8 @@
 use super::definition::{Definition, Kind};
 use super::fields::Fields;
 use super::order::Order;
+use super::parameters::YcsbParameters;
 use super::versions::Versions;
-use super::work::Work;
 use crate::cell::Data;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -13,7 +13,7 @@ use crate::workload::mix::Turns;
 /// The state that the threads share, with all of its memory.
 pub struct Shared<'a> {
     /// The work that is done.
-    pub work: Work,
+    pub work: YcsbParameters,
     /// The fields that records are made of.
     pub fields: Fields,
     /// The versions that each may be read as.
@@ -38,7 +38,7 @@ impl<'a> Shared<'a> {
     /// # Errors
     /// As [`Series::new`].
     pub fn new(
-        work: Work,
+        work: YcsbParameters,
         data: Data,
         seed: u64,
         clock: &'a Clock,

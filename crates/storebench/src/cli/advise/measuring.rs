@@ -11,7 +11,7 @@ use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::{Enough, GoesOn, Job};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, grouped};
-use storebench_core::workload::crud::work::{self, Work};
+use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_report::advice::judge::Candidate;
@@ -120,7 +120,7 @@ impl<'a> Measuring<'a> {
 
     /// Operations of a trial.
     fn operations(&self) -> u64 {
-        Work::of(&self.plan.parameters).operations
+        CrudParameters::of(&self.plan.parameters).operations
     }
 
     /// Looks at every store.
@@ -391,7 +391,7 @@ impl<'a> Measuring<'a> {
         if self.question.reads() && !self.question.cold {
             // No more reads than records: beyond, most would find in memory what an earlier one has read.
             let reads = operations.min(records.from).to_string();
-            let parameters = Parameters::default().with(&work::MIX, "get=1");
+            let parameters = Parameters::default().with(&parameters::MIX, "get=1");
             let parameters = parameters.and_then(|all| all.with(&OPERATIONS, &reads)).unwrap_or_default();
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));

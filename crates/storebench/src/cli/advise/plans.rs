@@ -13,7 +13,7 @@ use storebench_core::plan::{self, Changes, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
-use storebench_core::workload::crud::work::Work;
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
@@ -101,7 +101,7 @@ impl<'a> Plans<'a> {
 
     /// Operations of a trial of the look.
     fn operations(&self) -> u64 {
-        Work::of(&self.screen.parameters).operations
+        CrudParameters::of(&self.screen.parameters).operations
     }
 
     /// The time that a block of a plan may take, in seconds.

@@ -12,7 +12,7 @@ use storebench_core::runner::job::Job;
 use storebench_core::runner::rehearsal;
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::grouped;
-use storebench_core::workload::crud::work::Work;
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::advice::question::Question;
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
@@ -170,7 +170,7 @@ impl<'a> Measuring<'a> {
                 grouped(self.asked.question.records)
             ));
         }
-        let operations = Work::of(&self.plan.parameters).operations;
+        let operations = CrudParameters::of(&self.plan.parameters).operations;
         tell(&format!(
             "each trial loads {} records and does {} operations",
             grouped(records),

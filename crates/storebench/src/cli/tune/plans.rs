@@ -12,7 +12,7 @@ use storebench_core::result::TrialResult;
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, Sizes};
-use storebench_core::workload::crud::work::Work;
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::tuning::race::{Kind, Settings};
 
 use super::super::question::{changes, counts, most_records, records_of, size_of, sized};
@@ -59,7 +59,9 @@ pub struct Length {
 /// The same with fewer operations and records, so that a trial is likely to take no more than `most_s` seconds.
 pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
-        let Some(smaller) = smaller(&plan, Work::of(&plan.parameters).operations > FEW)? else { break };
+        let Some(smaller) = smaller(&plan, CrudParameters::of(&plan.parameters).operations > FEW)? else {
+            break;
+        };
         plan = smaller;
     }
     Ok(plan)
@@ -67,7 +69,7 @@ pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64
 
 /// A plan whose trials take as long as they are to, by a trial of this one; `None` where it is as it should be.
 pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Option<Plan>> {
-    let operations = Work::of(&plan.parameters).operations;
+    let operations = CrudParameters::of(&plan.parameters).operations;
     let timed_ns: u64 =
         tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());
     let timed_s = timed_ns as f64 / 1e9;
@@ -84,7 +86,7 @@ pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Opt
 /// With half of the operations or of the records, as is wished, if there are enough of them; `None` where it is as small as can
 /// be.
 fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
-    let (records, operations) = (records_of(plan).from, Work::of(&plan.parameters).operations);
+    let (records, operations) = (records_of(plan).from, CrudParameters::of(&plan.parameters).operations);
     let (records, operations) = match (fewer_operations, operations > FEWEST, records > FEWEST) {
         (_, false, false) => return Ok(None),
         (true, true, _) | (_, true, false) => (records, (operations / 2).max(FEWEST)),
@@ -123,7 +125,7 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
 /// The same work with other records, each with a name: more and larger first, as most work grows.
 pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
     let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
-    let operations = Work::of(&plan.parameters).operations;
+    let operations = CrudParameters::of(&plan.parameters).operations;
     let with = |size: Sizes, from: u64| {
         let records = counts(from.max(1), operations);
         let mut plan = plan.clone();

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use storebench_core::store::{Result, Session, StoreError, Work};
+use storebench_core::store::{Result, Session, StoreError, TransactionBody};
 
 use super::{BerkeleyDb, check, ffi, message, transaction};
 use crate::stores::one_session::Pass;
@@ -263,7 +263,7 @@ impl Session for BerkeleySession<'_> {
         }
     }
 
-    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let bytes = transaction::run(self.store, &mut self.value, work)?;
         self.note_logged(bytes)
     }

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use storebench_core::store::{Result, StoreError, Transaction, Work};
+use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::session::{grow, room, size};
 use super::{BerkeleyDb, check, ffi, message};
@@ -13,7 +13,7 @@ use super::{BerkeleyDb, check, ffi, message};
 ///
 /// # Errors
 /// As [`storebench_core::store::Session::transact`].
-pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut Work<'_>) -> Result<usize> {
+pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<'_>) -> Result<usize> {
     if store.checkpoint_kbyte == 0 {
         return Err(StoreError::Unsupported("this store was opened without transactions".into()));
     }

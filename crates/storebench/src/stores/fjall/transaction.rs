@@ -1,7 +1,7 @@
 //! fjall's optimistic transactions: nothing is locked; what a transaction has read is compared when it commits.
 
 use fjall::{Keyspace, OptimisticTxDatabase, OptimisticWriteTx, PersistMode, Readable};
-use storebench_core::store::{Result, StoreError, Transaction, Work};
+use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::check;
 
@@ -13,7 +13,7 @@ pub fn run(
     database: &OptimisticTxDatabase,
     keyspace: &Keyspace,
     persist: Option<PersistMode>,
-    work: &mut Work<'_>,
+    work: &mut TransactionBody<'_>,
 ) -> Result<()> {
     let begun = database.write_tx().map_err(StoreError::engine)?;
     let mut open = Open { transaction: begun.durability(persist), keyspace };

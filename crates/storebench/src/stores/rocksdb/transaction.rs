@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use storebench_core::store::{Result, StoreError, Transaction, Work};
+use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::{check, ffi};
 use crate::stores::owned::Owned;
@@ -63,7 +63,7 @@ impl<'a> Transactions<'a> {
         &mut self,
         read: &Owned<ffi::ReadOptions>,
         write: &Owned<ffi::WriteOptions>,
-        work: &mut Work<'_>,
+        work: &mut TransactionBody<'_>,
     ) -> Result<()> {
         let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
         // SAFETY: the handles are valid; the old transaction has ended, and is begun anew where there is one.

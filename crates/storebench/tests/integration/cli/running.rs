@@ -8,7 +8,7 @@ use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind};
-use storebench_core::workload::crud::work::Work;
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_core::workload::parameter::common::{COMPRESSION, Compression};
 
 use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
@@ -191,7 +191,7 @@ fn how_cells_are_run_can_be_changed_and_is_written_down() {
     let run = scratch.results();
     assert_eq!(run.header.hardware, "my-laptop");
     let plan = Plan::parse(&run.header.plan, "run.json").unwrap();
-    let work = Work::of(&plan.parameters);
+    let work = CrudParameters::of(&plan.parameters);
     assert_eq!((plan.trials, work.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
     assert_eq!(plan.timeout.0.as_secs(), 40);
     assert_eq!(work.text.as_deref(), text.parent());

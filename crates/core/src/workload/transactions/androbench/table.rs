@@ -4,8 +4,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::check;
+use super::parameters::AndrobenchParameters;
 use super::rows::{self, GONE, Row, Source};
-use super::work::Work;
 use crate::result::{Stored, Written};
 use crate::store::sql::{Prepared, SqlSession};
 use crate::store::{self, Store, StoreError};
@@ -65,7 +65,7 @@ impl<'s> Table<'s> {
 
 /// All transactions of a trial, and what the table holds. Its memory is taken before the store is opened.
 pub struct Messages {
-    work: Work,
+    work: AndrobenchParameters,
     source: Source,
     random: Xoshiro256PlusPlus,
     versions: Vec<u8>,
@@ -82,7 +82,7 @@ impl Messages {
     ///
     /// # Errors
     /// Never.
-    pub fn prepare(work: Work, seed: u64) -> Result<Messages, String> {
+    pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
         let source = Source { seed, body_bytes: work.body_bytes };
         let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);

@@ -3,9 +3,9 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::parameters::BatchParameters;
 use super::rows::{KEY_BYTES, Row};
 use super::table::{ReadBuffer, Table};
-use super::work::Work;
 use crate::result::Written;
 use crate::store;
 use crate::workload::stop::Stop;
@@ -18,7 +18,7 @@ const DELETE: usize = 2;
 
 /// All transactions of a trial. Its memory is taken before the store is opened.
 pub struct Play {
-    work: Work,
+    work: BatchParameters,
     seed: u64,
     random: Xoshiro256PlusPlus,
     /// All ids in the order in which they are inserted, then in that in which they are deleted.
@@ -32,7 +32,7 @@ pub struct Play {
 
 impl Play {
     /// Takes all memory that they will need.
-    pub fn prepare(work: Work, seed: u64, keeps: bool) -> Play {
+    pub fn prepare(work: BatchParameters, seed: u64, keeps: bool) -> Play {
         let statements = usize::try_from(work.statements).unwrap_or(usize::MAX);
         Play {
             work,

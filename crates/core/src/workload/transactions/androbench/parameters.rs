@@ -41,7 +41,7 @@ const SYNCS: f64 = 3.0;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
+pub struct AndrobenchParameters {
     /// Rows that are there before the first transaction.
     pub rows: u64,
     /// Statements in a transaction.
@@ -60,10 +60,10 @@ fn statement_s(case: &Case<'_>) -> f64 {
     if is_server { SERVER_STATEMENT_S } else { STATEMENT_S }
 }
 
-impl Work {
+impl AndrobenchParameters {
     /// The values that a cell and its parameters give.
-    pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
-        Work {
+    pub fn of(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
+        AndrobenchParameters {
             rows: number(cell, Axis::ROWS),
             statements: number(cell, Axis::STATEMENTS).max(1),
             transactions: parameters.get(&OPERATIONS).unwrap_or(1),
@@ -118,23 +118,23 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     if !store.capabilities.sql {
         return Err(Reason::NoSql { store: store.name });
     }
-    case.holds(Work::of(case.cell, case.parameters).bytes())
+    case.holds(AndrobenchParameters::of(case.cell, case.parameters).bytes())
 }
 
 /// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
 pub fn space(case: &Case<'_>) -> Space {
-    let bytes = Work::of(case.cell, case.parameters).bytes();
+    let bytes = AndrobenchParameters::of(case.cell, case.parameters).bytes();
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
 /// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    Work::of(case.cell, case.parameters).bytes()
+    AndrobenchParameters::of(case.cell, case.parameters).bytes()
 }
 
 /// Bytes of memory: the version of each row and what is to be deleted, and the rows of a transaction.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let work = Work::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::of(case.cell, case.parameters);
     let remembered = size_of::<u8>() + size_of::<u32>();
     work.most_rows() as f64 * remembered as f64
         + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
@@ -147,7 +147,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
     if done.is_empty() {
         return None;
     }
-    let work = Work::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::of(case.cell, case.parameters);
     let statement_s = statement_s(case);
     // It had one statement in each.
     let more_s = (work.statements - 1) as f64 * statement_s;
@@ -161,7 +161,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
 
 /// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let work = Work::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::of(case.cell, case.parameters);
     let statement_s = statement_s(case);
     let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
     let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -186,7 +186,7 @@ mod tests {
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with(&BODY, "200B").unwrap();
         let parameters = parameters.with(&OPERATIONS, "300").unwrap();
-        let work = Work::of(&cell(), &parameters);
+        let work = AndrobenchParameters::of(&cell(), &parameters);
         assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
         assert_eq!((work.touched(), work.most_rows()), (3000, 4000));
     }

@@ -84,7 +84,7 @@ pub static ALL: [&ParameterDef; 11] = [
 
 /// The values that a plan gives.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Work {
+pub struct CrudParameters {
     /// The number of timed operations of each kind; of a mix, of all together.
     pub operations: u64,
     /// Which operations, in this order.
@@ -103,10 +103,10 @@ pub struct Work {
     pub warm_up: u64,
 }
 
-impl Work {
+impl CrudParameters {
     /// The values that parameters give.
-    pub fn of(parameters: &Parameters) -> Work {
-        Work {
+    pub fn of(parameters: &Parameters) -> CrudParameters {
+        CrudParameters {
             operations: parameters.get(&OPERATIONS).unwrap_or(1),
             order: parameters.list(&ORDER),
             mix: parameters.get(&MIX),
@@ -140,7 +140,7 @@ mod tests {
                 assert_eq!((parameter.read)(default).as_deref(), Ok(default), "{}", parameter.name);
             }
         }
-        let work = Work::of(&Parameters::default());
+        let work = CrudParameters::of(&Parameters::default());
         assert_eq!((work.operations, work.batch, work.order.as_slice()), (1000, 500, &Operation::ALL[..]));
         assert_eq!((work.duration, work.text), (None, None));
     }
@@ -158,6 +158,6 @@ mod tests {
             assert!(error.contains(wrong), "{}: {error}", parameter.name);
         }
         let parameters = Parameters::default().with(&ORDER, "get, update").unwrap();
-        assert_eq!(Work::of(&parameters).order, [Operation::Get, Operation::Update]);
+        assert_eq!(CrudParameters::of(&parameters).order, [Operation::Get, Operation::Update]);
     }
 }

@@ -42,7 +42,7 @@ const BESIDE_VALUES: f64 = 60.0;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
+pub struct BatchParameters {
     /// Transactions of each kind.
     pub transactions: u64,
     /// Statements in a transaction.
@@ -51,11 +51,11 @@ pub struct Work {
     pub rest: Duration,
 }
 
-impl Work {
+impl BatchParameters {
     /// The values that a cell and its parameters give.
-    pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
+    pub fn of(cell: &Cell, parameters: &Parameters) -> BatchParameters {
         let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
-        Work {
+        BatchParameters {
             transactions: number(Axis::TRANSACTIONS),
             statements: number(Axis::STATEMENTS),
             rest: parameters.get::<Period>(&REST).map_or(Duration::ZERO, |rest| rest.0),
@@ -83,7 +83,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     {
         return Some(Reason::NotOffered { store: store.name, guarantee });
     }
-    let work = Work::of(case.cell, case.parameters);
+    let work = BatchParameters::of(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
         return Some(Reason::Contradiction(format!("{} rows are too many: ids have 32 bits", work.rows())));
     }
@@ -93,7 +93,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 /// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
 pub fn space(case: &Case<'_>) -> Space {
-    let work = Work::of(case.cell, case.parameters);
+    let work = BatchParameters::of(case.cell, case.parameters);
     let rows = work.rows() as f64;
     let each = FileSystem::file_bytes(case.cell.place());
     let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
@@ -103,19 +103,19 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    Work::of(case.cell, case.parameters).bytes()
+    BatchParameters::of(case.cell, case.parameters).bytes()
 }
 
 /// Bytes of memory: two orders of all ids, and the rows of a transaction as they are and as they were read.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let work = Work::of(case.cell, case.parameters);
+    let work = BatchParameters::of(case.cell, case.parameters);
     let row = (2 * (NUMBER_BYTES + MOST_LETTERS) + 128) as f64;
     2.0 * work.rows() as f64 * size_of::<u32>() as f64 + work.statements as f64 * row
 }
 
 /// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let work = Work::of(case.cell, case.parameters);
+    let work = BatchParameters::of(case.cell, case.parameters);
     let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
     let folder = case.kind() == StoreKind::Folder;
     let each_s = STATEMENT_S + if folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with(&REST, "2s").unwrap();
-        let work = Work::of(&cell("memory", "500"), &parameters);
+        let work = BatchParameters::of(&cell("memory", "500"), &parameters);
         assert_eq!((work.rows(), work.rest), (500_000, Duration::from_secs(2)));
-        assert_eq!(Work::of(&Cell::of("memory"), &Parameters::default()).rows(), 1);
+        assert_eq!(BatchParameters::of(&Cell::of("memory"), &Parameters::default()).rows(), 1);
         assert!((REST.read)("2h").is_err() && (REST.read)("soon").is_err());
     }
 

@@ -66,7 +66,7 @@ const HISTOGRAM_BYTES: f64 = 280e3;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
+pub struct ShopParameters {
     /// Bytes of data, as the tables' rows count.
     pub data_bytes: u64,
     /// Whether there is an index on orders.
@@ -89,12 +89,16 @@ pub struct Work {
     pub rate: Rate,
 }
 
-impl Work {
+impl ShopParameters {
     /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
     ///
     /// # Errors
     /// A sentence that says what is wrong with them.
-    pub fn of(cell: &Cell, parameters: &Parameters, memory_limit: Option<u64>) -> Result<Work, String> {
+    pub fn of(
+        cell: &Cell,
+        parameters: &Parameters,
+        memory_limit: Option<u64>,
+    ) -> Result<ShopParameters, String> {
         let data = cell.text(Axis::DATA_SIZE);
         let data_bytes = data.parse::<DataSize>()?.bytes(memory_limit).ok_or_else(|| {
             format!(
@@ -105,7 +109,7 @@ impl Work {
         })?;
         let until = parameters.get::<Period>(&DURATION).map(|time| time.0);
         let default = || Err("shares are missing".to_owned());
-        Ok(Work {
+        Ok(ShopParameters {
             data_bytes,
             indexed: cell.text(Axis::INDEX) != "none",
             order: match cell.text(Axis::LOAD_ORDER) {
@@ -151,7 +155,8 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, able) = case.opens_for_threads()?;
-    let work = Work::of(case.cell, case.parameters, case.memory_limit).map_err(Reason::Contradiction)?;
+    let work =
+        ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_err(Reason::Contradiction)?;
     if !able.sql && !able.order {
         return Err(Reason::NoOrder { store: store.name });
     }
@@ -162,8 +167,8 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
 }
 
 /// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
-fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
-    Work::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
+fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T) -> T {
+    ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
 }
 
 /// Bytes of disk: rows, the index, a log of a stretch of them, and pages that are larger than what is in them.
@@ -180,7 +185,7 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of rows at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, Work::bytes)
+    of_work(case, 0.0, ShopParameters::bytes)
 }
 
 /// Bytes of memory: what is known of each product and customer, the letters of texts, chunks being made, histograms; and the tables
@@ -248,7 +253,7 @@ mod tests {
         let parameters = parameters.with(&SHARES, "buy=1").unwrap().with(&EPOCH, "5s").unwrap();
         let asked =
             cell("memory", &[(Axis::INDEX, "none"), (Axis::LOAD_ORDER, "unsorted"), (Axis::THREADS, "3")]);
-        let work = Work::of(&asked, &parameters, None).unwrap();
+        let work = ShopParameters::of(&asked, &parameters, None).unwrap();
         assert_eq!((work.indexed, work.order, work.threads), (false, LoadOrder::Unsorted, 3));
         assert_eq!(
             (work.shares.part(Kind::Buy), work.epoch, work.until),
@@ -256,7 +261,7 @@ mod tests {
         );
         assert_eq!([0, 1, 2].map(|thread| work.operations_of(thread)), [4, 3, 3]);
         let timed = parameters.with(&DURATION, "2s").unwrap();
-        let plain = Work::of(&cell("memory", &[]), &timed, None).unwrap();
+        let plain = ShopParameters::of(&cell("memory", &[]), &timed, None).unwrap();
         assert_eq!((plain.indexed, plain.order), (true, LoadOrder::Sorted));
         assert_eq!(plain.until, Some(Duration::from_secs(2)));
         assert!(plain.operations_of(0) > 1 << 60);
@@ -267,7 +272,7 @@ mod tests {
     fn data_are_relative_to_a_limit_of_memory_alone() {
         let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
         let plain = Parameters::default();
-        assert_eq!(Work::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
+        assert_eq!(ShopParameters::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
         let Some(Reason::Contradiction(why)) = of(&asked, &plain, &[MEMORY], reason) else {
             panic!("it has no limit");
         };

@@ -105,7 +105,7 @@ const PASSED_BY: u64 = 4;
 
 /// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Work {
+pub struct YcsbParameters {
     /// The workload.
     pub definition: Definition,
     /// Records that are loaded before the first request.
@@ -130,12 +130,12 @@ pub struct Work {
     pub after_load: AfterLoad,
 }
 
-impl Work {
+impl YcsbParameters {
     /// The values that a cell and its parameters give.
     ///
     /// # Errors
     /// Where they contradict one another.
-    pub fn of(cell: &Cell, parameters: &Parameters) -> Result<Work, String> {
+    pub fn of(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
         let properties = Properties::of(parameters);
         let name = cell.text(Axis::WORKLOAD);
         let definition = Definition::of(name, &properties, cell.text(Axis::DISTRIBUTION))?;
@@ -164,7 +164,7 @@ impl Work {
                 "the workload load fills an empty store: that can't be done in {rounds} rounds"
             ));
         }
-        Ok(Work {
+        Ok(YcsbParameters {
             rounds,
             between: parameters.get(&BETWEEN_ROUNDS).filter(|_| rounds > 1).unwrap_or(Between::Nothing),
             loaded: if definition.loads { 0 } else { own },
@@ -233,7 +233,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let cell = case.cell;
     let (store, able) = case.opens_for_threads()?;
-    let work = Work::of(cell, case.parameters).map_err(Reason::Contradiction)?;
+    let work = YcsbParameters::of(cell, case.parameters).map_err(Reason::Contradiction)?;
     if work.definition.does(Kind::Scan) && !able.order {
         return Err(Reason::NoOrder { store: store.name });
     }
@@ -254,8 +254,8 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
 }
 
 /// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
-fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
-    Work::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
+fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters) -> T) -> T {
+    YcsbParameters::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
 }
 
 /// Bytes of disk.
@@ -272,7 +272,7 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of values at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, Work::bytes)
+    of_work(case, 0.0, YcsbParameters::bytes)
 }
 
 /// Bytes of memory: versions, the order of keys, values, and all records where the store has nowhere else to keep them.
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn records_and_requests_are_counted() {
         let work = |workload, given: &[(&ParameterDef, &str)]| {
-            Work::of(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given)).unwrap()
+            YcsbParameters::of(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given)).unwrap()
         };
         let d = work("D", &[(&OPERATIONS, "1000")]);
         assert_eq!((d.loaded, d.operations, d.most_records()), (1000, 1000, 1000 + 50 + 12));
