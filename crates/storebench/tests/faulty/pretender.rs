@@ -49,7 +49,7 @@ pub fn open(options: &OpenOptions<'_>, pretence: Pretence) -> Result<Box<dyn Sto
         Pretence::WritesAtClose | Pretence::CachesStatic => None,
         _ => {
             let name = options.directory.join(".storebench-tmp-synced");
-            Some(File::create(name).map_err(io("making a file to sync".into()))?)
+            Some(File::create(name).map_err(io("making a file to sync"))?)
         }
     };
     let directory = options.directory.to_path_buf();
@@ -71,8 +71,8 @@ fn read_all(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 /// Writes all of a store as files, and nothing else.
 fn write_all(store: &dyn Store, directory: &Path) -> Result<()> {
     let io = StoreError::io::<std::io::Error>;
-    for entry in fs::read_dir(directory).map_err(io("reading".into()))?.flatten() {
-        fs::remove_file(entry.path()).map_err(io("deleting".into()))?;
+    for entry in fs::read_dir(directory).map_err(io("reading"))?.flatten() {
+        fs::remove_file(entry.path()).map_err(io("deleting"))?;
     }
     let mut written = Ok(());
     store.session()?.scan(&[], usize::MAX, &mut |key, value| {
@@ -81,7 +81,7 @@ fn write_all(store: &dyn Store, directory: &Path) -> Result<()> {
             written = fs::write(name, value);
         }
     })?;
-    written.map_err(io("writing".into()))
+    written.map_err(io("writing"))
 }
 
 struct Pretender {
@@ -89,7 +89,7 @@ struct Pretender {
     inner: Arc<dyn Store>,
     /// Where something else is written.
     beneath: Option<Arc<dyn Store>>,
-    /// What it syncs.
+    /// The file that it syncs.
     synced: Option<File>,
     pretence: Pretence,
     guarantee: Guarantee,
