@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 2_000;
 /// The most steps.
 const MOST_STEPS: u64 = 256;
 /// The time after which no step is added, once each kind was taken.
-const LONGEST: Duration = Duration::from_millis(150);
+const LONGEST: Duration = Duration::from_millis(50);
 
 /// The report of a process on its part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,9 @@ use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
     Guarantee, Loss, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
 };
+use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
-use storebench_core::workload::table::Workload;
+use storebench_core::workload::table::{Workload, parameter};
 
 fn sqlite() -> StoreDef {
     storebench::STORES.iter().find(|store| store.name == "sqlite").unwrap().clone()
@@ -33,7 +34,9 @@ fn trial(
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let operations = storebench_core::workload::table::parameter("operations").unwrap();
+    let parameters = [("operations", "20"), crate::AT_ONCE]
+        .into_iter()
+        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec = Spec {
         parent: 0,
@@ -42,9 +45,7 @@ fn trial(
         cell,
         directory,
         workload,
-        parameters: storebench_core::workload::parameter::Parameters::default()
-            .with(operations, "20")
-            .unwrap(),
+        parameters,
         settings: settings.collect(),
         seed: 1,
         device: Err("not looked at".into()),

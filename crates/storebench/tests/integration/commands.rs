@@ -320,7 +320,7 @@ fn substituted(command: &str) -> String {
     let more = if words[1] == "tune" && !has("--budget") { more + " --budget 1s" } else { more };
     // It takes half of the budget for each of two things: of a second, a busy machine has nothing left for the other.
     let line = words.join(" ") + &more;
-    if is_advice && has("--tune") { line.replace("--budget 1s", "--budget 5s") } else { line }
+    if is_advice && has("--tune") { line.replace("--budget 1s", "--budget 10s") } else { line }
 }
 
 /// Tries commands side by side, as most of their time is spent waiting for a disk.

@@ -20,3 +20,6 @@ mod snippets;
 mod structure;
 mod torture;
 mod ycsb;
+
+/// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.
+const AT_ONCE: (&str, &str) = ("after_load", "at-once");

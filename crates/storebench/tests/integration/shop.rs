@@ -54,6 +54,7 @@ fn trial_with(
     });
     let parameters = parameters
         .iter()
+        .chain([&crate::AT_ONCE])
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");

@@ -41,10 +41,10 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         .iter()
         .chain(how.axes)
         .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
-    let parameters = how
-        .parameters
-        .iter()
-        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+    let parameters =
+        how.parameters.iter().chain([&crate::AT_ONCE]).fold(Parameters::default(), |all, (name, text)| {
+            all.with(parameter(name).unwrap(), text).unwrap()
+        });
     Spec {
         parent: 0,
         kill: None,

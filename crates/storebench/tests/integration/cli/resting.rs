@@ -19,7 +19,7 @@ fn slowed(measured: &Measured) -> u64 {
 
 #[test]
 fn operations_begin_when_the_store_is_at_rest_or_at_once() {
-    let ycsb = "--workload A --records 20 --operations 20 --guarantee process --trials 1";
+    let ycsb = "--workload A --records 20 --operations 20 --rounds 1 --guarantee process --trials 1";
     for (study, options) in [("crud", TINY), ("ycsb", ycsb)] {
         let rested = measured(study, options);
         let rest = rested.load.rest.unwrap();
