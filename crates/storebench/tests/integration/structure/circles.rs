@@ -9,7 +9,8 @@ const MOST_FILES: usize = 4;
 
 /// Crates, each with the circles that are still larger: the beginning of their files' names, and the most files, which may only
 /// become fewer.
-const CRATES: [(&str, &[(&str, usize)]); 3] = [
+const CRATES: [(&str, &[(&str, usize)]); 4] = [
+    ("disk", &[]),
     ("core", &[("axis", 10), ("background", 7), ("store", 6), ("trace", 5)]),
     ("report", &[("data", 7)]),
     ("storebench", &[]),
