@@ -8,7 +8,7 @@ use super::{Modules, check_order, files, root, without_comments};
 const MOST_FILES: usize = 4;
 
 /// The crates.
-const CRATES: [&str; 3] = ["core", "report", "storebench"];
+const CRATES: [&str; 4] = ["disk", "core", "report", "storebench"];
 
 /// The modules of the crate `storebench`, from the bottom up, as those of the others. Which stores there are is the library's
 /// table: the command line takes any.

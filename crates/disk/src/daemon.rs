@@ -1,0 +1,67 @@
+//! The process that serves one disk: told in one order what to serve and where, it says when the disk is there, and ends when it is
+//! unmounted.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::counts::Counts;
+use crate::disks::Disk;
+
+/// What is to be served.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The disk.
+    pub disk: Disk,
+    /// The seed of what is random in it.
+    pub seed: u64,
+    /// Whether it is a copy of the image, in memory; else it is the image itself.
+    pub in_memory: bool,
+    /// Where its requests are logged, with what they write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
+}
+
+/// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
+///
+/// # Errors
+/// A sentence: why it can't be served.
+#[cfg(target_os = "linux")]
+pub fn serve(
+    order: &Order,
+    image: File,
+    at: &Path,
+    mounted: impl FnOnce() -> Result<(), String>,
+) -> Result<Counts, String> {
+    use crate::image::Image;
+    use crate::log::Writer;
+    use crate::server::Server;
+
+    let image = if order.in_memory { Image::copy_of(&image) } else { Image::of(image) };
+    let image = image.map_err(|error| format!("having its image: {error}"))?;
+    let device = order.disk.device(image.bytes(), order.seed)?;
+    let log = order.log.as_ref().map(|path| {
+        let file = File::create_new(path)?;
+        Writer::begin(Box::new(std::io::BufWriter::new(file)), true)
+    });
+    let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
+    let server = Server::mount(image, device, log, at);
+    let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
+    mounted()?;
+    server.wait().map_err(|error| error.to_string())
+}
+
+/// Serves nothing: other systems have no loop devices over a file by FUSE.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn serve(
+    _order: &Order,
+    _image: File,
+    _at: &Path,
+    _mounted: impl FnOnce() -> Result<(), String>,
+) -> Result<Counts, String> {
+    Err("simulated disks need Linux".into())
+}

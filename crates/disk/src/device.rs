@@ -1,0 +1,101 @@
+//! A device in virtual time: requests arrive, replies come due. It never looks at a clock.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::{Nanos, Request};
+
+/// The number by which a reply names its request.
+pub type Id = u64;
+
+/// A device. Its time only goes forward: no call may name a moment before that of an earlier one.
+pub trait Device: Send {
+    /// Takes a request that arrives now.
+    fn arrive(&mut self, id: Id, request: &Request, now: Nanos);
+
+    /// The next moment at which it may have a reply; `None` where nothing waits. A device that chooses among what waits may name
+    /// the moment of its choice, at which no reply is due yet.
+    fn wakes(&self) -> Option<Nanos>;
+
+    /// The earliest reply that is due by now, with the moment at which it was.
+    fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)>;
+
+    /// The events that it has counted.
+    fn tally(&self) -> Tally;
+}
+
+/// Events in a device that its requests don't show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Movements of a hard disk's heads to another track.
+    pub seeks: u64,
+    /// Allocation units of flash that were copied to close them.
+    pub merges: u64,
+}
+
+/// The model of a device that takes requests in their order: when each is due is known as it arrives.
+pub trait Model: Send {
+    /// When the reply to a request that arrives now is due.
+    fn due(&mut self, request: &Request, now: Nanos) -> Nanos;
+
+    /// The events that it has counted.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+/// Replies that wait for their time.
+#[derive(Debug, Default)]
+pub(crate) struct Replies(BinaryHeap<Reverse<(Nanos, Id)>>);
+
+impl Replies {
+    pub fn push(&mut self, id: Id, due: Nanos) {
+        self.0.push(Reverse((due, id)));
+    }
+
+    pub fn next(&self) -> Option<Nanos> {
+        self.0.peek().map(|Reverse((due, _))| *due)
+    }
+
+    pub fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)> {
+        if self.next()? > now {
+            return None;
+        }
+        self.0.pop().map(|Reverse((due, id))| (id, due))
+    }
+}
+
+/// The device of a model that takes requests in their order.
+#[derive(Debug)]
+pub struct InOrder<M> {
+    model: M,
+    replies: Replies,
+}
+
+impl<M: Model> InOrder<M> {
+    /// The device of a model, at rest.
+    pub fn of(model: M) -> InOrder<M> {
+        InOrder { model, replies: Replies::default() }
+    }
+}
+
+impl<M: Model> Device for InOrder<M> {
+    fn arrive(&mut self, id: Id, request: &Request, now: Nanos) {
+        let due = self.model.due(request, now);
+        self.replies.push(id, due.max(now));
+    }
+
+    fn wakes(&self) -> Option<Nanos> {
+        self.replies.next()
+    }
+
+    fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)> {
+        self.replies.take(now)
+    }
+
+    fn tally(&self) -> Tally {
+        self.model.tally()
+    }
+}

@@ -1,0 +1,263 @@
+//! Disks by name: those that come with storebench, each parameter with its source, and those of a plan.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Device, InOrder};
+use crate::fixed::{Fixed, Steady};
+use crate::flash::{Card, Flash};
+use crate::network::{Network, Remote};
+use crate::rotating::{HardDisk, Rotating};
+
+const TEXT: &str = include_str!("../../../machines/disks.toml");
+
+static ALL: LazyLock<BTreeMap<String, Disk>> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+
+/// The names of the disks that come with storebench, in their order.
+pub const NAMES: [&str; 12] = [
+    "ebs-gp3",
+    "emmc-5.1",
+    "hdd-5400",
+    "hdd-7200",
+    "hdd-7200-uncached",
+    "network-1ms",
+    "sata-ssd",
+    "sata-ssd-capacitor",
+    "sd-a1",
+    "sd-cheap",
+    "steady",
+    "ufs-2.0",
+];
+
+/// A disk that comes with storebench.
+pub fn shipped(name: &str) -> Option<Disk> {
+    ALL.get(name).cloned()
+}
+
+/// A disk: one kind of device, with its parameters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// The disk in a line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// A hard disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotating: Option<Rotating>,
+    /// Flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<Flash>,
+    /// A disk behind a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// The same time for every request of a kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<Fixed>,
+    /// Where its parameters come from, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, String>,
+    /// The traits of the real ones that it has not, in sentences.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lacks: String,
+}
+
+/// A parameter as it is shown: its name, its value, and where that comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name, with the unit last.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Where that comes from; empty where nothing says so.
+    pub source: String,
+}
+
+impl Disk {
+    /// Checks that it can be modelled.
+    ///
+    /// # Errors
+    /// A sentence: what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let kinds =
+            [self.rotating.is_some(), self.flash.is_some(), self.network.is_some(), self.fixed.is_some()];
+        if kinds.into_iter().filter(|is_it| *is_it).count() != 1 {
+            return Err("a disk is one of rotating, flash, network and fixed: give it one such table".into());
+        }
+        let numbers = self.numbers();
+        if let Some((name, _)) = numbers.iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
+            return Err(format!("{name} is not a number from 0 on"));
+        }
+        let zero =
+            numbers.iter().find(|(name, value)| *value == 0.0 && !MAY_BE_ZERO.contains(&name.as_str()));
+        if let Some((name, _)) = zero {
+            return Err(format!("{name} is 0: it must be more"));
+        }
+        if let Some((name, _)) = numbers.iter().find(|(_, value)| *value > MOST) {
+            return Err(format!("{name} is too large: at most {MOST}"));
+        }
+        match (self.rotating, self.flash, self.network) {
+            (Some(rotating), ..) => check_rotating(&rotating),
+            (_, Some(flash), _) if flash.unit_mib.is_some() != flash.units_open.is_some() => {
+                Err("unit_mib and units_open go together: give both or neither".into())
+            }
+            (_, Some(flash), _) if flash.capacitor.is_some() && flash.cache_mib.is_none() => {
+                Err("capacitor is of a cache: give it cache_mib".into())
+            }
+            (.., Some(network)) if network.p99_ratio < 1.0 => {
+                Err("p99_ratio is below 1: a 99th percentile is not below the median".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A device at rest, with an image of so many bytes on it; what is random in it follows from a seed.
+    ///
+    /// # Errors
+    /// A sentence, when it can't be modelled or is smaller than the image.
+    pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
+        self.check()?;
+        if let Some(rotating) = &self.rotating {
+            if image_bytes as f64 > rotating.capacity_gb * 1e9 {
+                return Err(format!("it holds {} GB, less than what is to be on it", rotating.capacity_gb));
+            }
+            return Ok(Box::new(HardDisk::new(rotating, image_bytes)));
+        }
+        let flash = self.flash.map(|flash| Box::new(InOrder::of(Card::new(flash))) as Box<dyn Device>);
+        let network =
+            self.network.map(|network| Box::new(InOrder::of(Remote::new(network, seed))) as Box<dyn Device>);
+        let fixed = self.fixed.map(|fixed| Box::new(InOrder::of(Steady::new(fixed))) as Box<dyn Device>);
+        flash.or(network).or(fixed).ok_or_else(|| "it is no kind of disk".to_owned())
+    }
+
+    /// Its parameters, in the order of their names, with their sources.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let source = |name: &str| self.sources.get(name).cloned().unwrap_or_default();
+        let table = self.table();
+        let shown = |(name, value): (&String, &toml::Value)| Parameter {
+            name: name.clone(),
+            value: value.to_string(),
+            source: source(name),
+        };
+        table.iter().map(shown).collect()
+    }
+
+    /// The table of its kind.
+    fn table(&self) -> toml::Table {
+        let tables = [
+            self.rotating.as_ref().map(toml::Table::try_from),
+            self.flash.as_ref().map(toml::Table::try_from),
+            self.network.as_ref().map(toml::Table::try_from),
+            self.fixed.as_ref().map(toml::Table::try_from),
+        ];
+        tables.into_iter().flatten().flatten().next().unwrap_or_default()
+    }
+
+    fn numbers(&self) -> Vec<(String, f64)> {
+        let number = |value: &toml::Value| match value {
+            toml::Value::Float(number) => Some(*number),
+            toml::Value::Integer(number) => Some(*number as f64),
+            _ => None,
+        };
+        self.table().iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
+    }
+}
+
+/// The largest parameter that makes sense, whatever its unit.
+const MOST: f64 = 1e9;
+
+/// Parameters that may be 0.
+const MAY_BE_ZERO: [&str; 9] = [
+    "read_us",
+    "write_us",
+    "flush_us",
+    "burst_ms",
+    "write_settle_ms",
+    "command_us",
+    "buffer_mib",
+    "segments",
+    "write_cache_mib",
+];
+
+fn check_rotating(disk: &Rotating) -> Result<(), String> {
+    let Rotating { seek_track_ms, seek_average_ms, seek_full_ms, .. } = *disk;
+    if !(seek_track_ms <= seek_average_ms && seek_average_ms <= seek_full_ms) {
+        return Err("seek_track_ms, seek_average_ms and seek_full_ms must grow in this order".into());
+    }
+    // The curve through the three must neither fall nor begin with a fall.
+    let (average, full) = (seek_average_ms - seek_track_ms, seek_full_ms - seek_track_ms);
+    if !(average >= full / 3.0 && average <= full * 2.0 / 3.0) {
+        return Err(
+            "seek_average_ms must lie between a third and two thirds of the way from seek_track_ms to \
+                    seek_full_ms"
+                .into(),
+        );
+    }
+    match disk.outer_mb_per_s < disk.inner_mb_per_s {
+        true => Err("outer_mb_per_s is less than inner_mb_per_s: outer tracks are longer".into()),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Disk, String> {
+        let disk: Disk = toml::from_str(text).map_err(|error| error.to_string())?;
+        disk.check().map(|()| disk)
+    }
+
+    #[test]
+    fn every_disk_makes_sense_and_every_parameter_has_a_source() {
+        let all: BTreeMap<String, Disk> = toml::from_str(TEXT).unwrap();
+        assert_eq!(all.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
+        for (name, disk) in all {
+            disk.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!disk.about.is_empty() && !disk.lacks.is_empty(), "{name}");
+            let parameters = disk.parameters();
+            for Parameter { name: parameter, source, .. } in &parameters {
+                assert!(!source.is_empty(), "{name}: {parameter} has no source");
+            }
+            assert_eq!(disk.sources.len(), parameters.len(), "{name}: a source is of no parameter");
+            assert!(disk.device(300 << 20, 1).is_ok(), "{name}");
+            assert_eq!(read(&toml::to_string(&disk).unwrap()).unwrap(), disk, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_in_words() {
+        let fixed = "[fixed]\nread_us = 1.0\nwrite_us = 1.0\nflush_us = 1.0\n";
+        let hdd = toml::to_string(&shipped("hdd-7200").unwrap()).unwrap();
+        let sd = toml::to_string(&shipped("sd-a1").unwrap()).unwrap();
+        let gp3 = toml::to_string(&shipped("ebs-gp3").unwrap()).unwrap();
+        let with = |text: &str, key: &str, value: &str| {
+            let changed = text.lines().map(|line| match line.split_once(" = ") {
+                Some((name, _)) if name == key && !line.contains('"') => format!("{key} = {value}\n"),
+                _ => format!("{line}\n"),
+            });
+            changed.collect::<String>()
+        };
+        assert!(read(fixed).is_ok());
+        for (text, wrong) in [
+            (String::new(), "is one of rotating, flash, network and fixed"),
+            (format!("{hdd}{fixed}"), "is one of rotating, flash, network and fixed"),
+            ("speed = 9\n".into(), "unknown field"),
+            (with(fixed, "read_us", "-1.0"), "read_us is not a number from 0 on"),
+            (with(fixed, "read_us", "nan"), "read_us is not a number from 0 on"),
+            (with(fixed, "read_us", "1e12"), "read_us is too large"),
+            (with(&hdd, "turns_per_minute", "0.0"), "turns_per_minute is 0"),
+            (with(&hdd, "seek_average_ms", "99.0"), "must grow in this order"),
+            (with(&hdd, "seek_full_ms", "500.0"), "a third and two thirds"),
+            (with(&hdd, "inner_mb_per_s", "5000.0"), "outer tracks are longer"),
+            (with(&sd, "units_open", "0"), "units_open is 0"),
+            (with(&gp3, "p99_ratio", "0.5"), "p99_ratio is below 1"),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.contains(wrong), "{text}: {error}");
+        }
+        let small = shipped("hdd-7200").unwrap().device(1 << 50, 1).err().unwrap();
+        assert!(small.contains("less than what is to be on it"), "{small}");
+    }
+}

@@ -1,0 +1,245 @@
+//! What a disk does, as its makers' sheets tell it: some common loads, in virtual time.
+
+use crate::disks::Disk;
+use crate::pace::{closed, per_second};
+use crate::random::Random;
+use crate::request::{Nanos, Request};
+
+/// The image of which a file is used, and the file, in bytes.
+const IMAGE: u64 = 1 << 30;
+const FILE: u64 = 128 << 20;
+/// Bytes of a small request, and of one in sequence.
+const BLOCK: u64 = 4 << 10;
+const LARGE: u64 = 512 << 10;
+/// Requests of a load with small ones.
+const COUNT: u64 = 2_000;
+
+/// A load that devices are judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// Reads of 4 KiB all over a file of 128 MiB, so many at once.
+    RandomReads(u32),
+    /// Writes of 4 KiB all over it, one after the other, without a flush.
+    RandomWrites,
+    /// A write of 4 KiB at the end of a growing file and a flush, one after the other: what a log of transactions does.
+    SyncedWrites,
+    /// The file is read from its beginning to its end.
+    SequentialReads,
+    /// It is written likewise, with a flush at the end.
+    SequentialWrites,
+}
+
+/// The loads that are shown, in their order.
+pub const LOADS: [Load; 6] = [
+    Load::RandomReads(1),
+    Load::RandomReads(32),
+    Load::RandomWrites,
+    Load::SyncedWrites,
+    Load::SequentialReads,
+    Load::SequentialWrites,
+];
+
+impl Load {
+    /// In words.
+    pub fn words(self) -> String {
+        match self {
+            Load::RandomReads(1) => "random reads of 4 KiB, one at a time".into(),
+            Load::RandomReads(depth) => format!("random reads of 4 KiB, {depth} at once"),
+            Load::RandomWrites => "random writes of 4 KiB, one at a time".into(),
+            Load::SyncedWrites => "writes of 4 KiB in sequence, each flushed".into(),
+            Load::SequentialReads => "reads in sequence".into(),
+            Load::SequentialWrites => "writes in sequence".into(),
+        }
+    }
+
+    /// Whether it is told in megabytes, else in requests.
+    pub fn is_in_bytes(self) -> bool {
+        matches!(self, Load::SequentialReads | Load::SequentialWrites)
+    }
+
+    /// Its rate on a disk at rest: megabytes or requests per second.
+    ///
+    /// # Errors
+    /// A sentence, when the disk can't be modelled.
+    pub fn on(self, disk: &Disk) -> Result<f64, String> {
+        let mut device = disk.device(IMAGE, 1)?;
+        let mut random = Random::seeded(1);
+        let mut anywhere = || random.below(FILE / BLOCK) * BLOCK;
+        let in_sequence = (0..FILE / LARGE).map(|n| n * LARGE);
+        let mut run = |depth: u32, requests: Vec<Request>| -> Nanos {
+            closed(device.as_mut(), depth, requests.into_iter())
+        };
+        let time = match self {
+            Load::RandomReads(depth) => {
+                run(depth, (0..COUNT).map(|_| Request::read(anywhere(), BLOCK)).collect())
+            }
+            Load::RandomWrites => run(1, (0..COUNT).map(|_| Request::write(anywhere(), BLOCK)).collect()),
+            Load::SyncedWrites => {
+                let pairs = (0..COUNT).flat_map(|n| [Request::write(n * BLOCK, BLOCK), Request::flush()]);
+                run(1, pairs.collect())
+            }
+            Load::SequentialReads => run(1, in_sequence.map(|at| Request::read(at, LARGE)).collect()),
+            Load::SequentialWrites => {
+                let writes = in_sequence.map(|at| Request::write(at, LARGE));
+                run(1, writes.chain([Request::flush()]).collect())
+            }
+        };
+        Ok(if self.is_in_bytes() { per_second(FILE, time) / 1e6 } else { per_second(COUNT, time) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disks::{NAMES, shipped};
+
+    /// The bounds of each load on a disk, in the order of [`LOADS`], and where they come from.
+    const KNOWN: [(&str, [(f64, f64); 6]); 12] = [
+        // Amazon: 3,000 requests and 125 MiB a second; one at a time its latency is the limit.
+        (
+            "ebs-gp3",
+            [
+                (1_200.0, 1_700.0),
+                (2_970.0, 3_060.0),
+                (1_000.0, 1_450.0),
+                (1_000.0, 1_450.0),
+                (125.0, 133.0),
+                (125.0, 133.0),
+            ],
+        ),
+        // Samsung: 11,000 and 13,000 requests, 250 and 125 MB/s.
+        (
+            "emmc-5.1",
+            [
+                (10_500.0, 11_500.0),
+                (10_500.0, 11_500.0),
+                (12_500.0, 13_500.0),
+                (300.0, 500.0),
+                (200.0, 251.0),
+                (110.0, 126.0),
+            ],
+        ),
+        // Hitachi: a seek of 12 ms and half a turn of 5.6 ms; one turn of 11.1 ms for a flushed write after the other.
+        (
+            "hdd-5400",
+            [(55.0, 66.0), (100.0, 180.0), (100.0, 260.0), (85.0, 91.0), (40.0, 72.0), (40.0, 72.0)],
+        ),
+        // A seek of 8.5 ms and half a turn of 4.2 ms: real disks read 75-80 a second, 150-200 with NCQ, 120 turns a second.
+        (
+            "hdd-7200",
+            [(75.0, 88.0), (150.0, 260.0), (150.0, 350.0), (115.0, 121.0), (70.0, 126.0), (60.0, 126.0)],
+        ),
+        (
+            "hdd-7200-uncached",
+            [(75.0, 88.0), (150.0, 260.0), (70.0, 88.0), (115.0, 121.0), (70.0, 126.0), (30.0, 126.0)],
+        ),
+        (
+            "network-1ms",
+            [
+                (850.0, 1_000.0),
+                (25_000.0, 32_000.0),
+                (850.0, 1_000.0),
+                (420.0, 500.0),
+                (400.0, 480.0),
+                (400.0, 480.0),
+            ],
+        ),
+        // Samsung: 10,000 reads a second at depth 1, 94,000 to 98,000 at depth 32, 40,000 writes at depth 1, 540 and 520 MB/s.
+        (
+            "sata-ssd",
+            [
+                (9_900.0, 10_100.0),
+                (94_000.0, 101_000.0),
+                (39_000.0, 41_000.0),
+                (900.0, 1_000.0),
+                (450.0, 541.0),
+                (450.0, 521.0),
+            ],
+        ),
+        (
+            "sata-ssd-capacitor",
+            [
+                (9_900.0, 10_100.0),
+                (94_000.0, 101_000.0),
+                (39_000.0, 41_000.0),
+                (20_000.0, 25_000.0),
+                (450.0, 541.0),
+                (450.0, 541.0),
+            ],
+        ),
+        // SD Association: at least 1,500 reads and 500 writes a second, and 10 MB/s in sequence.
+        (
+            "sd-a1",
+            [
+                (1_500.0, 1_600.0),
+                (1_500.0, 1_600.0),
+                (500.0, 600.0),
+                (500.0, 600.0),
+                (22.0, 25.0),
+                (10.0, 10.5),
+            ],
+        ),
+        // 32 units for 5 that are open: most writes copy one, which takes a second.
+        (
+            "sd-cheap",
+            [(1_000.0, 1_100.0), (1_000.0, 1_100.0), (1.0, 2.0), (200.0, 260.0), (18.0, 20.0), (3.9, 4.1)],
+        ),
+        (
+            "steady",
+            [
+                (999.0, 1_001.0),
+                (999.0, 1_001.0),
+                (999.0, 1_001.0),
+                (499.0, 501.0),
+                (520.0, 525.0),
+                (520.0, 525.0),
+            ],
+        ),
+        // Samsung: 19,000 and 14,000 requests, 350 and 150 MB/s.
+        (
+            "ufs-2.0",
+            [
+                (18_500.0, 19_500.0),
+                (18_500.0, 19_500.0),
+                (13_500.0, 14_500.0),
+                (600.0, 1_000.0),
+                (320.0, 351.0),
+                (140.0, 151.0),
+            ],
+        ),
+    ];
+
+    #[test]
+    fn each_disk_does_what_is_known_of_it() {
+        assert_eq!(KNOWN.map(|(name, _)| name), NAMES);
+        let mut wrong = Vec::new();
+        for (name, bounds) in KNOWN {
+            let disk = shipped(name).unwrap();
+            for (load, (least, most)) in LOADS.into_iter().zip(bounds) {
+                let rate = load.on(&disk).unwrap();
+                if !(least..most).contains(&rate) {
+                    wrong.push(format!("{name}: {} at {rate:.1}, not {least} to {most}", load.words()));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn what_a_volume_allows_does_not_grow_with_the_depth() {
+        let disk = shipped("ebs-gp3").unwrap();
+        for depth in [4, 8, 32, 256] {
+            let rate = Load::RandomReads(depth).on(&disk).unwrap();
+            assert!((2_970.0..3_060.0).contains(&rate), "{depth}: {rate}");
+        }
+    }
+
+    #[test]
+    fn the_outer_tracks_of_a_desktop_s_disk_are_read_as_fast_as_its_maker_says() {
+        let mut disk = shipped("hdd-7200").unwrap();
+        // As one extent, so that nothing is spread.
+        disk.rotating = disk.rotating.map(|data| crate::rotating::Rotating { extent_mib: 200_000.0, ..data });
+        let rate = Load::SequentialReads.on(&disk).unwrap();
+        assert!((120.0..126.5).contains(&rate), "{rate}");
+    }
+}

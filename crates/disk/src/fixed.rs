@@ -1,0 +1,70 @@
+//! A disk that takes the same time for every request of a kind, one after the other. No device is like that; but nothing in it is
+//! random, and its times are none of the host's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::Model;
+use crate::request::{Kind, MICROSECOND, Nanos, Request};
+
+/// The times of its kinds of request.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fixed {
+    /// A read, in microseconds.
+    pub read_us: f64,
+    /// A write.
+    pub write_us: f64,
+    /// A flush.
+    pub flush_us: f64,
+}
+
+/// The disk at work.
+#[derive(Debug)]
+pub struct Steady {
+    fixed: Fixed,
+    busy_until: Nanos,
+}
+
+impl Steady {
+    /// The disk at rest.
+    pub fn new(fixed: Fixed) -> Steady {
+        Steady { fixed, busy_until: 0 }
+    }
+}
+
+impl Model for Steady {
+    fn due(&mut self, request: &Request, now: Nanos) -> Nanos {
+        let time = match request.kind {
+            Kind::Read => self.fixed.read_us,
+            Kind::Write => self.fixed.write_us,
+            Kind::Flush => self.fixed.flush_us,
+            Kind::Discard => 0.0,
+        };
+        self.busy_until = self.busy_until.max(now) + (time * MICROSECOND as f64) as Nanos;
+        self.busy_until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::InOrder;
+    use crate::pace::closed;
+    use crate::request::MILLISECOND;
+
+    #[test]
+    fn requests_take_their_time_one_after_the_other_at_every_depth() {
+        let fixed = Fixed { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0 };
+        for depth in [1, 2, 32] {
+            let mut device = InOrder::of(Steady::new(fixed));
+            let requests = [
+                Request::read(0, 4096),
+                Request::write(0, 1 << 20),
+                Request::flush(),
+                Request::discard(0, 9),
+            ];
+            let all = requests.into_iter().cycle().take(400);
+            assert_eq!(closed(&mut device, depth, all), 600 * MILLISECOND, "{depth}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The bytes of a disk, in memory or in a file.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, memfd_create, seek};
+
+/// How many bytes are copied at once.
+const COPIED_AT_ONCE: u64 = 1 << 20;
+
+/// The bytes of a disk.
+#[derive(Debug)]
+pub struct Image {
+    file: File,
+    bytes: u64,
+}
+
+impl Image {
+    /// An empty one in memory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn in_memory(bytes: u64) -> io::Result<Image> {
+        let file = File::from(memfd_create("storebench-disk", MemfdFlags::CLOEXEC)?);
+        file.set_len(bytes)?;
+        Ok(Image { file, bytes })
+    }
+
+    /// All of a file, in its place.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn of(file: File) -> io::Result<Image> {
+        let bytes = file.metadata()?.len();
+        Ok(Image { file, bytes })
+    }
+
+    /// A copy in memory of a file; where it has holes, the copy takes no memory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn copy_of(file: &File) -> io::Result<Image> {
+        let copy = Image::in_memory(file.metadata()?.len())?;
+        let mut buffer = vec![0; COPIED_AT_ONCE as usize];
+        let mut at = 0;
+        while at < copy.bytes {
+            let start = match seek(file, SeekFrom::Data(at)) {
+                Ok(start) => start,
+                // Nothing but a hole is left.
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let end = seek(file, SeekFrom::Hole(start))?.min(copy.bytes);
+            at = start;
+            while at < end {
+                let some = (end - at).min(COPIED_AT_ONCE) as usize;
+                file.read_exact_at(&mut buffer[..some], at)?;
+                copy.file.write_all_at(&buffer[..some], at)?;
+                at += some as u64;
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads as many bytes as there are, at most those of the buffer; how many.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let there = usize::try_from(self.bytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
+        self.file.read_exact_at(&mut buffer[..there], at)?;
+        Ok(there)
+    }
+
+    /// Writes bytes, all of them before its end.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::StorageFull`] beyond it; the system's.
+    pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        if at.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.file.write_all_at(bytes, at)
+    }
+
+    /// Gives up bytes, which read as zeros from then on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn discard(&self, at: u64, bytes: u64) -> io::Result<()> {
+        let bytes = bytes.min(self.bytes.saturating_sub(at));
+        if bytes == 0 {
+            return Ok(());
+        }
+        Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at, bytes)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_read_and_given_up() {
+        let image = Image::in_memory(8192).unwrap();
+        image.write(&[7; 100], 4000).unwrap();
+        let mut read = [1; 5000];
+        assert_eq!(image.read(&mut read, 4000).unwrap(), 4192);
+        assert!(read[..100].iter().all(|byte| *byte == 7) && read[100..4192].iter().all(|byte| *byte == 0));
+        assert_eq!(image.read(&mut read, 8192).unwrap(), 0);
+        assert_eq!(image.write(&[1; 2], 8191).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(image.write(&[1; 2], u64::MAX).is_err());
+        image.discard(4000, 50).unwrap();
+        image.discard(8000, 5000).unwrap();
+        image.read(&mut read, 4040).unwrap();
+        assert_eq!((read[9], read[10]), (0, 7));
+    }
+
+    #[test]
+    fn a_copy_has_the_same_bytes_and_the_same_holes() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(64 << 20).unwrap();
+        for (at, byte) in [(0, 1), (5 << 20, 2), ((64 << 20) - 4096, 3)] {
+            file.write_all_at(&[byte; 4096], at).unwrap();
+        }
+        let copy = Image::copy_of(&file).unwrap();
+        let (mut of_file, mut of_copy) = (vec![0; 64 << 20], vec![0; 64 << 20]);
+        file.read_exact_at(&mut of_file, 0).unwrap();
+        copy.read(&mut of_copy, 0).unwrap();
+        assert!(of_file == of_copy);
+        assert!(copy.file.metadata().unwrap().blocks() * 512 < 4 << 20);
+        let empty = Image::copy_of(&tempfile::tempfile().unwrap()).unwrap();
+        assert_eq!(empty.bytes(), 0);
+    }
+}

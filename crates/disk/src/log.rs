@@ -1,0 +1,205 @@
+//! The log of a disk: every request in the order in which it arrived, as a stream of bytes. What was written can be kept in it,
+//! so that the disk can be had as it was at any moment.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use crate::request::{Kind, Nanos, Request};
+
+/// How a log begins: a name and a version.
+const HEADER: [u8; 8] = *b"sbdisk\x00\x01";
+/// Bytes of an entry, without its data.
+const ENTRY_BYTES: usize = 32;
+/// The most bytes that one request writes.
+const MOST_DATA: u64 = 64 << 20;
+
+/// A request and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The request.
+    pub request: Request,
+    /// When it arrived, in nanoseconds since the disk was there.
+    pub arrived: Nanos,
+    /// The bytes that it wrote, where the log keeps them.
+    pub data: Vec<u8>,
+}
+
+/// Writes a log.
+pub struct Writer {
+    out: Box<dyn Write + Send>,
+    keeps_data: bool,
+}
+
+impl Writer {
+    /// Begins a log, which keeps what is written or only where.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn begin(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
+        out.write_all(&HEADER)?;
+        Ok(Writer { out, keeps_data })
+    }
+
+    /// Whether it keeps what is written.
+    pub fn keeps_data(&self) -> bool {
+        self.keeps_data
+    }
+
+    /// Appends a request with the data that it wrote.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn append(&mut self, request: &Request, arrived: Nanos, data: &[u8]) -> io::Result<()> {
+        let data = if self.keeps_data && request.kind == Kind::Write { data } else { &[] };
+        let mut entry = [0; ENTRY_BYTES];
+        entry[0] = code(request.kind);
+        entry[1] = u8::from(!data.is_empty());
+        for (index, word) in [request.at, request.bytes, arrived].into_iter().enumerate() {
+            entry[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
+        }
+        self.out.write_all(&entry)?;
+        self.out.write_all(data)
+    }
+
+    /// Passes on what it has kept back.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Read => b'r',
+        Kind::Write => b'w',
+        Kind::Discard => b'd',
+        Kind::Flush => b'f',
+    }
+}
+
+/// Reads a log.
+#[derive(Debug)]
+pub struct Reader<R> {
+    from: R,
+}
+
+impl<R: Read> Reader<R> {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// When it is no log of this version, or can't be read.
+    pub fn begin(mut from: R) -> io::Result<Reader<R>> {
+        let mut header = [0; HEADER.len()];
+        from.read_exact(&mut header)?;
+        match header == HEADER {
+            true => Ok(Reader { from }),
+            false => Err(io::Error::new(ErrorKind::InvalidData, "this is no log of a simulated disk")),
+        }
+    }
+
+    fn entry(&mut self) -> io::Result<Option<Entry>> {
+        let mut entry = [0; ENTRY_BYTES];
+        match self.from.read(&mut entry[..1])? {
+            0 => return Ok(None),
+            _ => self.from.read_exact(&mut entry[1..])?,
+        }
+        let kind = match entry[0] {
+            b'r' => Kind::Read,
+            b'w' => Kind::Write,
+            b'd' => Kind::Discard,
+            b'f' => Kind::Flush,
+            _ => return Err(damaged()),
+        };
+        let word = |index: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&entry[8 + index * 8..16 + index * 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let request = Request { kind, at: word(0), bytes: word(1) };
+        let kept = if entry[1] == 1 { request.bytes } else { 0 };
+        if kept > MOST_DATA {
+            return Err(damaged());
+        }
+        let mut data = vec![0; kept as usize];
+        self.from.read_exact(&mut data)?;
+        Ok(Some(Entry { request, arrived: word(2), data }))
+    }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "the log of the simulated disk is damaged")
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = io::Result<Entry>;
+
+    fn next(&mut self) -> Option<io::Result<Entry>> {
+        self.entry().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn log(keeps_data: bool) -> Vec<u8> {
+        let shared = Shared::default();
+        let mut writer = Writer::begin(Box::new(shared.clone()), keeps_data).unwrap();
+        writer.append(&Request::read(4096, 512), 1, &[9; 512]).unwrap();
+        writer.append(&Request::write(8192, 3), 3, &[1, 2, 3]).unwrap();
+        writer.append(&Request::discard(0, 1 << 40), 5, &[]).unwrap();
+        writer.append(&Request::flush(), 6, &[]).unwrap();
+        writer.flush().unwrap();
+        let bytes = shared.0.lock().unwrap();
+        bytes.clone()
+    }
+
+    #[test]
+    fn a_log_is_read_as_it_was_written() {
+        for keeps_data in [true, false] {
+            let bytes = log(keeps_data);
+            let entries: Vec<Entry> = Reader::begin(&bytes[..]).unwrap().map(Result::unwrap).collect();
+            let data = if keeps_data { vec![1, 2, 3] } else { Vec::new() };
+            let expected = [
+                (Request::read(4096, 512), 1, Vec::new()),
+                (Request::write(8192, 3), 3, data),
+                (Request::discard(0, 1 << 40), 5, Vec::new()),
+                (Request::flush(), 6, Vec::new()),
+            ];
+            let expected = expected.map(|(request, arrived, data)| Entry { request, arrived, data });
+            assert_eq!(entries, expected);
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_cut_off_or_damaged_is_told() {
+        let bytes = log(true);
+        for cut in HEADER.len()..bytes.len() {
+            let read: Result<Vec<Entry>, io::Error> = Reader::begin(&bytes[..cut]).unwrap().collect();
+            let whole = read.as_ref().map_or(0, Vec::len);
+            assert!(read.is_err() || whole * ENTRY_BYTES + HEADER.len() <= cut, "{cut}");
+        }
+        let mut other = bytes.clone();
+        other[HEADER.len()] = b'x';
+        assert!(Reader::begin(&other[..]).unwrap().next().unwrap().is_err());
+        other[7] = 9;
+        assert!(Reader::begin(&other[..]).is_err() && Reader::begin(&bytes[..3]).is_err());
+    }
+}

@@ -1,0 +1,157 @@
+//! A disk behind a network: each request has a latency of its own, drawn from a distribution with a long tail, and what a second
+//! may hold of requests and bytes is limited.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::Model;
+use crate::random::Random;
+use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
+
+/// The 99th percentile of the normal distribution with deviation 1.
+const NORMAL_P99: f64 = 2.326_347_874;
+
+/// Its latency and its limits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// The median latency of a read, in microseconds.
+    pub read_us: f64,
+    /// The median latency of a write.
+    pub write_us: f64,
+    /// The median latency of a flush; 0 where writes are durable when they are acknowledged.
+    pub flush_us: f64,
+    /// The 99th percentile of latencies over their median: they follow a log-normal distribution.
+    pub p99_ratio: f64,
+    /// Megabytes per second, reads and writes together.
+    pub mb_per_s: f64,
+    /// Requests per second; without it, as many as are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_per_s: Option<f64>,
+    /// The largest request that counts as one of these, in KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_kib: Option<f64>,
+    /// How many milliseconds' worth of requests and bytes can be saved up.
+    pub burst_ms: f64,
+}
+
+/// An allowance by the second, of which some can be saved up.
+#[derive(Debug)]
+struct Allowance {
+    per_s: f64,
+    burst: Nanos,
+    /// When all that was taken will have been allowed.
+    used_until: Nanos,
+}
+
+impl Allowance {
+    /// Takes some at a moment: when that is allowed.
+    fn take(&mut self, amount: f64, now: Nanos) -> Nanos {
+        let time = (amount / self.per_s * SECOND as f64) as Nanos;
+        self.used_until = self.used_until.max(now.saturating_sub(self.burst)) + time;
+        now.max(self.used_until)
+    }
+}
+
+/// The disk at work.
+#[derive(Debug)]
+pub struct Remote {
+    network: Network,
+    random: Random,
+    operations: Option<Allowance>,
+    bytes: Allowance,
+}
+
+impl Remote {
+    /// The disk with nothing saved up, whose latencies follow from a seed.
+    pub fn new(network: Network, seed: u64) -> Remote {
+        let burst = (network.burst_ms * MILLISECOND as f64) as Nanos;
+        let allowance = |per_s: f64| Allowance { per_s, burst, used_until: 0 };
+        Remote {
+            network,
+            random: Random::seeded(seed),
+            operations: network.operations_per_s.map(allowance),
+            bytes: allowance(network.mb_per_s * 1e6),
+        }
+    }
+
+    fn latency(&mut self, median_us: f64) -> Nanos {
+        let deviation = self.network.p99_ratio.ln() / NORMAL_P99;
+        let factor = (deviation * self.random.normal()).exp();
+        (median_us * factor * MICROSECOND as f64) as Nanos
+    }
+}
+
+impl Model for Remote {
+    fn due(&mut self, request: &Request, now: Nanos) -> Nanos {
+        let median = match request.kind {
+            Kind::Read => self.network.read_us,
+            Kind::Write | Kind::Discard => self.network.write_us,
+            Kind::Flush => self.network.flush_us,
+        };
+        let due = now + self.latency(median);
+        if !matches!(request.kind, Kind::Read | Kind::Write) {
+            return due;
+        }
+        let most = self.network.operation_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
+        let operations = request.bytes.div_ceil(most.max(1)).max(1);
+        let allowed = self.operations.as_mut().map_or(0, |allowance| allowance.take(operations as f64, now));
+        due.max(allowed).max(self.bytes.take(request.bytes as f64, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network() -> Network {
+        Network {
+            read_us: 500.0,
+            write_us: 800.0,
+            flush_us: 0.0,
+            p99_ratio: 4.0,
+            mb_per_s: 100.0,
+            operations_per_s: Some(1000.0),
+            operation_kib: Some(256.0),
+            burst_ms: 100.0,
+        }
+    }
+
+    #[test]
+    fn latencies_have_their_median_and_their_tail_and_follow_from_the_seed() {
+        let draw = |seed: u64| {
+            let mut remote = Remote::new(network(), seed);
+            let times = (0..20_000).map(|n| remote.due(&Request::read(0, 512), n * SECOND) - n * SECOND);
+            times.collect::<Vec<Nanos>>()
+        };
+        let mut times = draw(3);
+        assert_eq!(times, draw(3));
+        assert_ne!(times, draw(4));
+        times.sort_unstable();
+        let (median, p99) = (times[10_000] as f64, times[19_800] as f64);
+        assert!((median / 500_000.0 - 1.0).abs() < 0.03, "{median}");
+        assert!((p99 / 2_000_000.0 - 1.0).abs() < 0.06, "{p99}");
+    }
+
+    #[test]
+    fn what_was_saved_up_is_spent_and_then_no_more_is_allowed() {
+        let mut remote = Remote::new(Network { p99_ratio: 1.0, ..network() }, 1);
+        // At second 10, a tenth of a second's worth has been saved up: 100 operations.
+        let start = 10 * SECOND;
+        let dues: Vec<Nanos> = (0..300).map(|_| remote.due(&Request::read(0, 4096), start) - start).collect();
+        assert_eq!((dues[0], dues[99]), (500_000, 500_000));
+        assert_eq!(dues[299], 200 * MILLISECOND);
+        // A large request counts as several.
+        let before = dues[299];
+        assert_eq!(remote.due(&Request::read(0, 1 << 20), start) - start, before + 4 * MILLISECOND);
+        let flush = remote.due(&Request::flush(), start);
+        assert_eq!(flush, start, "writes were durable when they were acknowledged");
+    }
+
+    #[test]
+    fn bytes_are_limited_too() {
+        let mut remote =
+            Remote::new(Network { p99_ratio: 1.0, operations_per_s: None, burst_ms: 0.0, ..network() }, 1);
+        let last = (0..100).map(|_| remote.due(&Request::write(0, 1_000_000), 0)).last();
+        assert_eq!(last, Some(SECOND));
+    }
+}

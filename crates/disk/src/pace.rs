@@ -1,0 +1,27 @@
+//! Requests one after the other, with so many under way at once: what a device makes of them in virtual time.
+
+use crate::device::Device;
+use crate::request::{Nanos, Request, SECOND};
+
+/// Gives a device requests, always `depth` at once, until there are no more. The time that passes until the last reply is due.
+pub fn closed(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<Item = Request>) -> Nanos {
+    let (mut now, mut id, mut under_way) = (0, 0, 0);
+    loop {
+        while under_way < depth {
+            let Some(request) = requests.next() else { break };
+            device.arrive(id, &request, now);
+            id += 1;
+            under_way += 1;
+        }
+        let Some(wakes) = device.wakes() else { return now };
+        now = now.max(wakes);
+        while device.take(now).is_some() {
+            under_way -= 1;
+        }
+    }
+}
+
+/// So many events in a time, by the second.
+pub fn per_second(events: u64, time: Nanos) -> f64 {
+    events as f64 * SECOND as f64 / (time as f64).max(1.0)
+}

@@ -1,0 +1,146 @@
+//! The buffer in which a hard disk keeps what it has read, and reads on while nothing else is asked of it.
+
+use std::collections::VecDeque;
+
+use super::geometry::Surface;
+use crate::request::Nanos;
+
+/// A stretch of the disk's bytes, from one to before another.
+type Stretch = (u64, u64);
+
+/// The read-ahead that goes on: the heads follow the track.
+#[derive(Debug, Clone, Copy)]
+struct Ahead {
+    /// The first byte that the buffer still holds of it.
+    start: u64,
+    /// The byte that came under the heads at the moment `since`, and where it stops.
+    from: u64,
+    since: Nanos,
+    limit: u64,
+}
+
+/// The buffer for reads.
+#[derive(Debug)]
+pub struct Buffer {
+    /// Bytes of a segment, and the most segments; with none nothing is kept.
+    segment: u64,
+    most: usize,
+    /// What was read before, the oldest first.
+    kept: VecDeque<Stretch>,
+    ahead: Option<Ahead>,
+}
+
+impl Buffer {
+    /// An empty one.
+    pub fn new(bytes: u64, segments: u32) -> Buffer {
+        let most = segments as usize;
+        Buffer { segment: bytes / u64::from(segments.max(1)), most, kept: VecDeque::new(), ahead: None }
+    }
+
+    /// Whether all of a stretch is in it at a moment.
+    pub fn holds(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> bool {
+        let within = |kept: &Stretch| kept.0 <= start && end <= kept.1;
+        self.kept.iter().any(within)
+            || self.ahead.is_some_and(|ahead| within(&(ahead.start, ahead.reached(surface, now))))
+    }
+
+    /// When the read-ahead that goes on will have a stretch, where it does not stop before it.
+    pub fn reaches(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> Option<f64> {
+        let ahead = self.ahead?;
+        let is_next = ahead.start <= start && start <= ahead.reached(surface, now) && end <= ahead.limit;
+        is_next.then(|| {
+            ahead.since as f64 + surface.pass(surface.spot(ahead.from), end.saturating_sub(ahead.from))
+        })
+    }
+
+    /// The heads leave the track: what was read ahead until then is kept.
+    pub fn leave(&mut self, surface: &Surface, now: Nanos) {
+        if let Some(ahead) = self.ahead.take() {
+            self.keep((ahead.start, ahead.reached(surface, now)));
+        }
+    }
+
+    /// A stretch has been read, up to a moment: from there on, what follows it is read ahead, up to an end at most.
+    pub fn read(&mut self, (start, end): Stretch, now: Nanos, last: u64) {
+        if self.most == 0 {
+            return;
+        }
+        let limit = end.saturating_add(self.segment).min(last);
+        let start = match self.ahead {
+            Some(ahead) if ahead.start <= start && start <= ahead.limit => ahead.start,
+            _ => start,
+        };
+        let start = start.max(end.saturating_sub(self.segment));
+        self.ahead = Some(Ahead { start, from: end, since: now, limit });
+    }
+
+    /// What has been written is not what was read before.
+    pub fn forget(&mut self, (start, end): Stretch) {
+        self.kept.retain(|kept| kept.1 <= start || end <= kept.0);
+        if self.ahead.is_some_and(|ahead| ahead.start < end && start < ahead.limit) {
+            self.ahead = None;
+        }
+    }
+
+    fn keep(&mut self, (start, end): Stretch) {
+        let start = start.max(end.saturating_sub(self.segment));
+        if start >= end {
+            return;
+        }
+        self.kept.push_back((start, end));
+        if self.kept.len() > self.most {
+            self.kept.pop_front();
+        }
+    }
+}
+
+impl Ahead {
+    /// The byte before which all has been read.
+    fn reached(&self, surface: &Surface, now: Nanos) -> u64 {
+        let most = self.limit.saturating_sub(self.from);
+        self.from + surface.passed(surface.spot(self.from), now.saturating_sub(self.since), most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{MILLISECOND, SECOND};
+    use crate::rotating::tests::data;
+
+    #[test]
+    fn what_was_read_and_what_follows_it_is_there_until_it_is_written() {
+        let surface = Surface::of(&data());
+        let mut buffer = Buffer::new(16 << 20, 16);
+        buffer.read((4096, 8192), 0, u64::MAX);
+        assert!(buffer.holds(&surface, (4096, 8192), 0));
+        assert!(!buffer.holds(&surface, (8192, 12_288), 0));
+        // 4 KiB pass in 34 us.
+        assert!(buffer.holds(&surface, (8192, 12_288), 40_000));
+        let due = buffer.reaches(&surface, (8192, 8192 + (120 << 10)), 0).unwrap();
+        assert!((due / 1e6 - 0.93).abs() < 0.1, "{due}");
+        assert_eq!(buffer.reaches(&surface, (8192, 8192 + (2 << 20)), 0), None, "a segment is full before");
+        buffer.leave(&surface, 5 * MILLISECOND);
+        assert!(
+            buffer.holds(&surface, (8192, 400_000), SECOND)
+                && !buffer.holds(&surface, (8192, 1 << 20), SECOND)
+        );
+        buffer.forget((0, 4097));
+        assert!(!buffer.holds(&surface, (8192, 12_288), SECOND));
+    }
+
+    #[test]
+    fn the_oldest_segment_goes_first_and_without_a_buffer_nothing_is_kept() {
+        let surface = Surface::of(&data());
+        let mut buffer = Buffer::new(4 << 20, 2);
+        for at in [10_u64, 20, 30] {
+            buffer.read((at << 30, (at << 30) + 4096), 0, (at << 30) + 4096);
+            buffer.leave(&surface, SECOND);
+        }
+        let holds = |buffer: &Buffer, at: u64| buffer.holds(&surface, (at << 30, (at << 30) + 4096), SECOND);
+        assert_eq!([10, 20, 30].map(|at| holds(&buffer, at)), [false, true, true]);
+        let mut none = Buffer::new(0, 0);
+        none.read((0, 4096), 0, u64::MAX);
+        assert!(!holds(&none, 0));
+    }
+}

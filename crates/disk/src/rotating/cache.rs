@@ -1,0 +1,148 @@
+//! The cache in which a hard disk keeps writes that it has acknowledged and not yet written.
+
+use std::collections::BTreeMap;
+
+use crate::request::Nanos;
+
+/// The most bytes that are written in one go.
+const MOST_AT_ONCE: u64 = 2 << 20;
+
+/// Writes that wait for the heads, by where they go on the disk; none overlaps another, and those that touch are one.
+#[derive(Debug, Default)]
+pub struct Cache {
+    room: u64,
+    places: usize,
+    waiting: BTreeMap<u64, u64>,
+    bytes: u64,
+    /// Since when any has waited.
+    since: Nanos,
+}
+
+impl Cache {
+    /// An empty one, with room for so many bytes in so many places.
+    pub fn new(room: u64, places: usize) -> Cache {
+        Cache { room, places, ..Cache::default() }
+    }
+
+    /// Whether so many more bytes fit; whatever is written fits into an empty one.
+    pub fn fits(&self, bytes: u64) -> bool {
+        self.bytes == 0 || (self.bytes + bytes <= self.room && self.waiting.len() < self.places)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Since when something waits.
+    pub fn since(&self) -> Nanos {
+        self.since
+    }
+
+    /// Whether all of a stretch waits here, so that it can be read from here.
+    pub fn holds(&self, (start, end): (u64, u64)) -> bool {
+        self.waiting.range(..=start).next_back().is_some_and(|(_, until)| end <= *until)
+    }
+
+    /// Takes a stretch that is written at a moment.
+    pub fn put(&mut self, (mut start, mut end): (u64, u64), now: Nanos) {
+        if self.is_empty() {
+            self.since = now;
+        }
+        while let Some((&from, &until)) = self.waiting.range(..=end).next_back() {
+            if until < start {
+                break;
+            }
+            (start, end) = (start.min(from), end.max(until));
+            self.remove(from, until);
+        }
+        self.waiting.insert(start, end);
+        self.bytes += end - start;
+    }
+
+    fn remove(&mut self, from: u64, until: u64) {
+        self.waiting.remove(&from);
+        self.bytes -= until - from;
+    }
+
+    /// Drops a stretch that has been given up.
+    pub fn drop_of(&mut self, (start, end): (u64, u64)) {
+        let over: Vec<(u64, u64)> = self
+            .waiting
+            .range(..end)
+            .rev()
+            .take_while(|(_, until)| **until > start)
+            .map(|(from, until)| (*from, *until))
+            .collect();
+        for (from, until) in over {
+            self.remove(from, until);
+            for (from, until) in [(from, start), (end, until)] {
+                if from < until {
+                    self.waiting.insert(from, until);
+                    self.bytes += until - from;
+                }
+            }
+        }
+    }
+
+    /// Some stretches that could be written next: those that follow a byte, from the start again at the end.
+    pub fn next(&self, from: u64, most: usize) -> Vec<(u64, u64)> {
+        let cut = |(start, end): (&u64, &u64)| (*start, (*end).min(*start + MOST_AT_ONCE));
+        self.waiting.range(from..).chain(self.waiting.range(..from)).take(most).map(cut).collect()
+    }
+
+    /// Takes out a stretch that [`Cache::next`] gave, as it is written.
+    pub fn written(&mut self, (start, end): (u64, u64)) {
+        let Some(&until) = self.waiting.get(&start) else { return };
+        self.remove(start, until);
+        if end < until {
+            self.waiting.insert(end, until);
+            self.bytes += until - end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(cache: &Cache) -> Vec<(u64, u64)> {
+        cache.waiting.iter().map(|(start, end)| (*start, *end)).collect()
+    }
+
+    #[test]
+    fn what_touches_is_written_as_one() {
+        let mut cache = Cache::new(100, 9);
+        cache.put((10, 20), 5);
+        cache.put((30, 40), 6);
+        cache.put((50, 60), 7);
+        assert_eq!((all(&cache), cache.bytes, cache.since()), (vec![(10, 20), (30, 40), (50, 60)], 30, 5));
+        cache.put((20, 30), 8);
+        cache.put((35, 55), 8);
+        assert_eq!((all(&cache), cache.bytes), (vec![(10, 60)], 50));
+        cache.put((12, 13), 9);
+        assert_eq!((all(&cache), cache.bytes), (vec![(10, 60)], 50), "overwritten here");
+        assert!(cache.holds((10, 60)) && !cache.holds((9, 11)) && !cache.holds((59, 61)));
+        assert!(cache.fits(50) && !cache.fits(51));
+        cache.drop_of((20, 30));
+        assert_eq!((all(&cache), cache.bytes), (vec![(10, 20), (30, 60)], 40));
+    }
+
+    #[test]
+    fn the_next_follow_where_the_heads_are() {
+        let mut cache = Cache::new(1 << 30, 9);
+        for at in [1, 3, 5] {
+            cache.put((at * 1000, at * 1000 + 10), 0);
+        }
+        assert_eq!(cache.next(3000, 2), [(3000, 3010), (5000, 5010)]);
+        assert_eq!(cache.next(3001, 2), [(5000, 5010), (1000, 1010)]);
+        cache.written((3000, 3010));
+        assert_eq!(all(&cache), [(1000, 1010), (5000, 5010)]);
+        let mut long = Cache::new(1 << 30, 9);
+        long.put((0, 5 << 20), 0);
+        let first = long.next(0, 9);
+        assert_eq!(first, [(0, 2 << 20)]);
+        long.written(first[0]);
+        assert_eq!((all(&long), long.bytes), (vec![(2 << 20, 5 << 20)], 3 << 20));
+    }
+}

@@ -1,0 +1,207 @@
+//! Where bytes lie on a hard disk, and how long its heads and its platters take to get there. Seeks follow a curve of the root of the
+//! distance and the distance (Ruemmler and Wilkes, An Introduction to Disk Drive Modeling, 1994); tracks are shorter further in.
+
+use super::Rotating;
+use crate::request::{MILLISECOND, Nanos, SECOND};
+
+/// The surface of a disk, as one run of tracks from the outermost to the innermost.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    /// Tracks.
+    tracks: u64,
+    /// Bytes of the outermost track, and how many fewer each has than the one before.
+    outer: f64,
+    less: f64,
+    /// A turn, in nanoseconds.
+    turn: f64,
+    /// The time from the end of a track to the start of the next; tracks begin later by it, so that nothing is missed.
+    switch: f64,
+    /// A seek of one track; further ones add `root` times the root of their share of all tracks, and `linear` times that share.
+    seek_track: f64,
+    root: f64,
+    linear: f64,
+}
+
+/// A place on the surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    /// The track, from the outermost.
+    pub track: u64,
+    /// The bytes of the track, and those before the place.
+    bytes: f64,
+    before: f64,
+    /// The angle, in turns.
+    angle: f64,
+}
+
+impl Surface {
+    /// The surface of a disk with such data.
+    pub fn of(data: &Rotating) -> Surface {
+        let turn = 60.0 * SECOND as f64 / data.turns_per_minute;
+        let switch = data.track_switch_ms * MILLISECOND as f64;
+        // What is published as the rate of a zone is what passes in a turn and the switch to the next track.
+        let bytes = |mb_per_s: f64| mb_per_s * 1e6 * (turn + switch) / SECOND as f64;
+        let (outer, inner) = (bytes(data.outer_mb_per_s), bytes(data.inner_mb_per_s));
+        let tracks = (data.capacity_gb * 1e9 / ((outer + inner) / 2.0)).max(1.0) as u64 + 1;
+        // The mean over all pairs of places is 8/15 for the root of the distance, and 1/3 for the distance.
+        let (average, full) =
+            (data.seek_average_ms - data.seek_track_ms, data.seek_full_ms - data.seek_track_ms);
+        let root = (average - full / 3.0) / (8.0 / 15.0 - 1.0 / 3.0);
+        Surface {
+            tracks,
+            outer,
+            less: (outer - inner) / tracks as f64,
+            turn,
+            switch,
+            seek_track: data.seek_track_ms * MILLISECOND as f64,
+            root: root * MILLISECOND as f64,
+            linear: (full - root) * MILLISECOND as f64,
+        }
+    }
+
+    /// Bytes before a track.
+    fn before(&self, track: u64) -> f64 {
+        let track = track as f64;
+        self.outer * track - self.less * track * track / 2.0
+    }
+
+    fn bytes_of(&self, track: u64) -> f64 {
+        self.before(track + 1) - self.before(track)
+    }
+
+    /// Where a byte lies.
+    pub fn spot(&self, byte: u64) -> Spot {
+        let byte = byte as f64;
+        let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
+        let guess = if self.less > 0.0 { (self.outer - root) / self.less } else { byte / self.outer };
+        let mut track = (guess.max(0.0) as u64).min(self.tracks - 1);
+        while track > 0 && self.before(track) > byte {
+            track -= 1;
+        }
+        while self.before(track + 1) <= byte && track + 1 < self.tracks {
+            track += 1;
+        }
+        let (bytes, before) = (self.bytes_of(track), byte - self.before(track));
+        let skew = self.switch / self.turn * track as f64;
+        Spot { track, bytes, before, angle: (before / bytes + skew).fract() }
+    }
+
+    /// The time of moving the heads from one track to another.
+    pub fn seek(&self, from: u64, to: u64) -> f64 {
+        match from.abs_diff(to) {
+            0 => 0.0,
+            distance => {
+                let share = (distance - 1) as f64 / self.tracks as f64;
+                self.seek_track + self.root * share.sqrt() + self.linear * share
+            }
+        }
+    }
+
+    /// The time from a moment until a place comes under the heads, which are on its track.
+    pub fn wait(&self, spot: &Spot, moment: f64) -> f64 {
+        let now = (moment / self.turn).fract();
+        let turns = spot.angle - now;
+        // Just past by less than the arithmetic can tell is just there.
+        let turns = if turns < -1e-6 { turns + 1.0 } else { turns.max(0.0) };
+        turns * self.turn
+    }
+
+    /// The time in which so many bytes from a place on pass under the heads.
+    pub fn pass(&self, from: Spot, bytes: u64) -> f64 {
+        let (mut spot, mut left, mut time) = (from, bytes as f64, 0.0);
+        loop {
+            let here = spot.bytes - spot.before;
+            if left <= here {
+                return time + left / spot.bytes * self.turn;
+            }
+            left -= here;
+            time += here / spot.bytes * self.turn + self.switch;
+            let track = (spot.track + 1).min(self.tracks - 1);
+            spot = Spot { track, bytes: self.bytes_of(track), before: 0.0, angle: 0.0 };
+        }
+    }
+
+    /// How many bytes from a place on, at most so many, have passed under the heads after a time.
+    pub fn passed(&self, from: Spot, time: Nanos, most: u64) -> u64 {
+        let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
+        while bytes < most as f64 {
+            let here = spot.bytes - spot.before;
+            let takes = here / spot.bytes * self.turn;
+            if left <= takes {
+                bytes += left / self.turn * spot.bytes;
+                break;
+            }
+            bytes += here;
+            left -= takes + self.switch;
+            if left <= 0.0 {
+                break;
+            }
+            let track = (spot.track + 1).min(self.tracks - 1);
+            spot = Spot { track, bytes: self.bytes_of(track), before: 0.0, angle: 0.0 };
+        }
+        (bytes as u64).min(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::rotating::tests::data;
+
+    #[test]
+    fn the_published_seeks_are_those_of_the_curve() {
+        let surface = Surface::of(&data());
+        let ms = |from, to| surface.seek(from, to) / 1e6;
+        assert_eq!((ms(5, 5), ms(5, 6)), (0.0, 1.0));
+        assert!((ms(0, surface.tracks - 1) - 20.0).abs() < 0.01);
+        let mut random = Random::seeded(1);
+        let pairs = 200_000;
+        let sum: f64 =
+            (0..pairs).map(|_| ms(random.below(surface.tracks), random.below(surface.tracks))).sum();
+        let mean = sum / f64::from(pairs);
+        assert!((mean - 9.0).abs() < 0.05, "{mean}");
+    }
+
+    #[test]
+    fn tracks_hold_the_capacity_and_pass_at_the_published_rates() {
+        let surface = Surface::of(&data());
+        let capacity = (data().capacity_gb * 1e9) as u64;
+        assert!(surface.before(surface.tracks) >= capacity as f64);
+        for (at, rate) in [(0, 120.0), (capacity - (64 << 20), 60.0)] {
+            let spot = surface.spot(at);
+            let time = surface.pass(spot, 64 << 20);
+            let mb_per_s = f64::from(64 << 20) / 1e6 / (time / 1e9);
+            assert!((mb_per_s / rate - 1.0).abs() < 0.01, "{mb_per_s}");
+        }
+        for byte in [0, 1, 1_000_000, 123_456_789_012, capacity - 1] {
+            let spot = surface.spot(byte);
+            let back = surface.before(spot.track) + spot.before;
+            assert!((back - byte as f64).abs() < 1.0 && spot.before < spot.bytes, "{byte}: {spot:?}");
+        }
+    }
+
+    #[test]
+    fn after_a_time_has_passed_what_passes_in_it() {
+        let surface = Surface::of(&data());
+        for (at, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
+            let spot = surface.spot(at);
+            let time = surface.pass(spot, bytes) as Nanos;
+            let passed = surface.passed(spot, time, u64::MAX);
+            assert!(passed.abs_diff(bytes) <= 2, "{passed} of {bytes}");
+            assert_eq!(surface.passed(spot, time * 2, bytes), bytes);
+        }
+    }
+
+    #[test]
+    fn the_next_track_begins_when_the_heads_have_switched() {
+        let surface = Surface::of(&data());
+        let first = surface.spot(0);
+        let length = first.bytes;
+        let next = surface.spot(length.ceil() as u64);
+        assert_eq!(next.track, 1);
+        let end = surface.pass(first, length as u64);
+        let wait = surface.wait(&next, end + surface.switch);
+        assert!(wait < 0.001 * surface.turn, "{wait}");
+    }
+}

@@ -1,0 +1,301 @@
+//! Hard disks: heads that seek, platters that turn, zones, a buffer that reads ahead, a cache for writes, and the choice of what to do
+//! next among the requests that wait (NCQ).
+
+mod buffer;
+mod cache;
+mod geometry;
+mod spread;
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use self::buffer::Buffer;
+use self::cache::Cache;
+use self::geometry::Surface;
+use self::spread::Spread;
+use crate::device::{Device, Id, Replies, Tally};
+use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
+
+/// Writes in the cache among which the next is chosen.
+const CHOICE_OF_WRITES: usize = 16;
+
+/// A hard disk's data, as its maker's sheet has them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rotating {
+    /// Gigabytes that it holds.
+    pub capacity_gb: f64,
+    /// Turns a minute.
+    pub turns_per_minute: f64,
+    /// A seek to the next track, in milliseconds.
+    pub seek_track_ms: f64,
+    /// The mean of all seeks.
+    pub seek_average_ms: f64,
+    /// A seek over all tracks.
+    pub seek_full_ms: f64,
+    /// The time by which the heads must settle longer before a write.
+    pub write_settle_ms: f64,
+    /// The time from the end of a track to the beginning of the next, in sequence.
+    pub track_switch_ms: f64,
+    /// Megabytes per second in sequence, on the outermost tracks.
+    pub outer_mb_per_s: f64,
+    /// Megabytes per second in sequence, on the innermost tracks.
+    pub inner_mb_per_s: f64,
+    /// The time that the controller takes for a request, in microseconds.
+    pub command_us: f64,
+    /// Megabytes per second between its buffer and the host.
+    pub link_mb_per_s: f64,
+    /// Its buffer for what is read, in MiB.
+    pub buffer_mib: f64,
+    /// The segments that this is divided into: streams that it can read ahead.
+    pub segments: u32,
+    /// Its cache for writes, in MiB; 0 where it is switched off.
+    pub write_cache_mib: f64,
+    /// The most writes in it that lie apart on the disk.
+    pub write_cache_places: u32,
+    /// The requests among which it chooses the next.
+    pub queue: u32,
+    /// The extents in which an image is spread over it, in MiB.
+    pub extent_mib: f64,
+}
+
+/// A request that waits for the heads.
+#[derive(Debug)]
+struct Waiting {
+    id: Id,
+    kind: Kind,
+    /// Its parts on the disk, each from one byte to before another.
+    parts: Vec<(u64, u64)>,
+    bytes: u64,
+    arrived: Nanos,
+}
+
+/// A hard disk at work.
+#[derive(Debug)]
+pub struct HardDisk {
+    surface: Surface,
+    spread: Spread,
+    buffer: Buffer,
+    cache: Cache,
+    has_cache: bool,
+    choice: usize,
+    command: Nanos,
+    link_mb_per_s: f64,
+    write_settle: f64,
+    /// In the order of their arrival.
+    queue: VecDeque<Waiting>,
+    replies: Replies,
+    /// The track and the byte that the heads are at, and since when nothing moves them.
+    track: u64,
+    byte: u64,
+    free: Nanos,
+    link_free: Nanos,
+    seeks: u64,
+}
+
+fn mib(mib: f64) -> u64 {
+    (mib * 1_048_576.0) as u64
+}
+
+impl HardDisk {
+    /// A disk at rest, with an image of so many bytes on it.
+    pub fn new(data: &Rotating, image_bytes: u64) -> HardDisk {
+        let disk = (data.capacity_gb * 1e9) as u64;
+        HardDisk {
+            surface: Surface::of(data),
+            spread: Spread::new(image_bytes, disk, mib(data.extent_mib)),
+            buffer: Buffer::new(mib(data.buffer_mib), data.segments),
+            cache: Cache::new(mib(data.write_cache_mib), data.write_cache_places as usize),
+            has_cache: data.write_cache_mib > 0.0,
+            choice: data.queue.max(1) as usize,
+            command: (data.command_us * MICROSECOND as f64) as Nanos,
+            link_mb_per_s: data.link_mb_per_s,
+            write_settle: data.write_settle_ms * MILLISECOND as f64,
+            queue: VecDeque::new(),
+            replies: Replies::default(),
+            track: 0,
+            byte: 0,
+            free: 0,
+            link_free: 0,
+            seeks: 0,
+        }
+    }
+
+    /// When a request that needs no heads is answered: its bytes pass the link.
+    fn by_link(&mut self, bytes: u64, now: Nanos) -> Nanos {
+        let time = (bytes as f64 / (self.link_mb_per_s * 1e6) * SECOND as f64) as Nanos;
+        self.link_free = self.link_free.max(now) + time;
+        self.link_free + self.command
+    }
+
+    /// Answers a request at a moment, if it needs no heads; gives it back otherwise.
+    fn at_once(&mut self, request: Waiting, now: Nanos) -> Option<Waiting> {
+        let is_there =
+            |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
+        let answered = match request.kind {
+            Kind::Read => request.parts.iter().all(is_there),
+            Kind::Write => self.has_cache && self.cache.fits(request.bytes),
+            Kind::Discard => true,
+            Kind::Flush => self.cache.is_empty(),
+        };
+        if !answered {
+            return Some(request);
+        }
+        for part in &request.parts {
+            match request.kind {
+                Kind::Write => {
+                    self.buffer.forget(*part);
+                    self.cache.put(*part, now);
+                }
+                Kind::Discard => self.cache.drop_of(*part),
+                Kind::Read | Kind::Flush => {}
+            }
+        }
+        let bytes = if request.kind == Kind::Discard { 0 } else { request.bytes };
+        // A flush is answered when the last write before it has been written.
+        let now = if request.kind == Kind::Flush { now.max(self.free) } else { now };
+        let due = self.by_link(bytes, now);
+        self.replies.push(request.id, due);
+        None
+    }
+
+    /// Takes from the queue what needs no heads any more; what follows a flush waits for it.
+    fn admit(&mut self, now: Nanos) {
+        let mut left = VecDeque::with_capacity(self.queue.len());
+        let mut behind_a_flush = false;
+        while let Some(request) = self.queue.pop_front() {
+            let is_flush = request.kind == Kind::Flush;
+            let must_wait = behind_a_flush || (is_flush && !left.is_empty());
+            let moment = now.max(request.arrived);
+            if let Some(request) = if must_wait { Some(request) } else { self.at_once(request, moment) } {
+                behind_a_flush |= is_flush;
+                left.push_back(request);
+            }
+        }
+        self.queue = left;
+    }
+
+    /// Works until a moment.
+    fn work(&mut self, now: Nanos) {
+        loop {
+            let Some(first) = self.queue.front() else {
+                if self.cache.is_empty() || self.free.max(self.cache.since()) > now {
+                    return;
+                }
+                self.write_back(self.free.max(self.cache.since()));
+                continue;
+            };
+            let start = self.free.max(first.arrived);
+            if start > now {
+                return;
+            }
+            let waits_for_cache = match first.kind {
+                Kind::Flush => true,
+                Kind::Write => self.has_cache,
+                Kind::Read | Kind::Discard => false,
+            };
+            match waits_for_cache {
+                true => self.write_back(start),
+                false => self.serve(start),
+            }
+            self.admit(self.free);
+        }
+    }
+
+    /// Writes something of the cache, from a moment on: what can be reached first.
+    fn write_back(&mut self, start: Nanos) {
+        let reach = |part: &(u64, u64)| self.reach(*part, Kind::Write, start);
+        let some = self.cache.next(self.byte, CHOICE_OF_WRITES);
+        let Some(part) = some.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
+        self.cache.written(part);
+        self.transfer(part, Kind::Write, start);
+    }
+
+    /// Serves one of the requests that wait, from a moment on: what can be reached first.
+    fn serve(&mut self, start: Nanos) {
+        let can_be = |request: &&Waiting| request.kind != Kind::Flush;
+        let is_next =
+            |request: &Waiting| request.arrived <= start && (request.kind == Kind::Read || !self.has_cache);
+        let candidates = self.queue.iter().take_while(can_be).take(self.choice).enumerate();
+        let reached = candidates.filter(|(_, request)| is_next(request)).filter_map(|(index, request)| {
+            Some((index, self.reach(*request.parts.first()?, request.kind, start)))
+        });
+        let best = reached.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
+        let Some(request) = self.queue.remove(best) else { return };
+        let mut moment = start;
+        for part in &request.parts {
+            self.transfer(*part, request.kind, moment);
+            moment = self.free;
+        }
+        self.replies.push(request.id, self.free);
+    }
+
+    /// When a part would begin to pass under the heads, if they went there at a moment.
+    fn reach(&self, (from, to): (u64, u64), kind: Kind, start: Nanos) -> f64 {
+        if kind == Kind::Read
+            && let Some(end) = self.buffer.reaches(&self.surface, (from, to), start)
+        {
+            return (start as f64).max(end - self.surface.pass(self.surface.spot(from), to - from));
+        }
+        let spot = self.surface.spot(from);
+        let settle = if kind == Kind::Write && spot.track != self.track { self.write_settle } else { 0.0 };
+        let begun = start as f64 + self.command as f64;
+        let arrived = begun + self.surface.seek(self.track, spot.track) + settle;
+        arrived + self.surface.wait(&spot, arrived)
+    }
+
+    /// Moves the heads to a part from a moment on, and reads or writes it.
+    fn transfer(&mut self, (from, to): (u64, u64), kind: Kind, start: Nanos) {
+        let spot = self.surface.spot(from);
+        let by_ahead = match kind {
+            Kind::Read => self.buffer.reaches(&self.surface, (from, to), start),
+            _ => None,
+        };
+        let end = match by_ahead {
+            Some(end) => end.max(start as f64),
+            None => {
+                let begins = self.reach((from, to), kind, start);
+                self.seeks += u64::from(spot.track != self.track);
+                self.buffer.leave(&self.surface, start);
+                begins + self.surface.pass(spot, to - from)
+            }
+        };
+        self.free = end.ceil() as Nanos;
+        self.track = self.surface.spot(to.saturating_sub(1)).track;
+        self.byte = to;
+        match kind {
+            Kind::Read => self.buffer.read((from, to), self.free, self.spread.end_of(from)),
+            _ => self.buffer.forget((from, to)),
+        }
+    }
+}
+
+impl Device for HardDisk {
+    fn arrive(&mut self, id: Id, request: &Request, now: Nanos) {
+        self.work(now);
+        let parts = self.spread.parts(request.at, request.bytes);
+        let parts = parts.into_iter().map(|(at, bytes)| (at, at + bytes)).collect();
+        let request = Waiting { id, kind: request.kind, parts, bytes: request.bytes, arrived: now };
+        self.queue.push_back(request);
+        self.admit(now);
+        self.work(now);
+    }
+
+    fn wakes(&self) -> Option<Nanos> {
+        let choice = self.queue.front().map(|first| self.free.max(first.arrived));
+        self.replies.next().into_iter().chain(choice).min()
+    }
+
+    fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)> {
+        self.work(now);
+        self.replies.take(now)
+    }
+
+    fn tally(&self) -> Tally {
+        Tally { seeks: self.seeks, ..Tally::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! The server: mounts one file by FUSE, and answers each request to it when the model says that it is due. Its replies go out from a
+//! thread of their own, which sleeps until shortly before one is due.
+
+mod files;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use fuser::{BackgroundSession, Config, Errno, MountOption, ReplyData, ReplyEmpty, ReplyWrite};
+
+use self::files::Files;
+use crate::counts::{Counter, Counts};
+use crate::device::{Device, Id};
+use crate::image::Image;
+use crate::log::Writer;
+use crate::names::SOURCE;
+use crate::request::{MICROSECOND, Nanos, Request};
+
+/// How long before a reply is due its thread stops sleeping: longer than the kernel oversleeps.
+const AWAKE: Nanos = 100 * MICROSECOND;
+
+/// How a reply is sent.
+enum Answer {
+    Read(ReplyData),
+    Write(ReplyWrite),
+    Empty(ReplyEmpty),
+}
+
+/// A request that waits for its reply.
+struct Open {
+    request: Request,
+    arrived: Nanos,
+    answer: Answer,
+}
+
+/// All that the threads share.
+struct State {
+    device: Box<dyn Device>,
+    open: HashMap<Id, Open>,
+    next: Id,
+    /// The latest moment that the device knows of: its time only goes forward, whichever thread comes first.
+    latest: Nanos,
+    counter: Counter,
+    log: Option<Writer>,
+    /// The last error of the log: what was logged after it is missing.
+    log_failed: Option<io::Error>,
+    ends: bool,
+}
+
+/// The disk, as its threads share it.
+struct Shared {
+    image: Image,
+    start: Instant,
+    state: Mutex<State>,
+    /// Told when there is something new to wait for.
+    changed: Condvar,
+}
+
+/// A disk that is mounted. Dropping it unmounts it.
+pub struct Server {
+    session: Option<BackgroundSession>,
+    replier: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Mounts a disk in an empty folder. What is asked of it is logged, where a log is given.
+    ///
+    /// # Errors
+    /// When FUSE can't be used, with the system's reason.
+    pub fn mount(
+        image: Image,
+        device: Box<dyn Device>,
+        log: Option<Writer>,
+        at: &Path,
+    ) -> io::Result<Server> {
+        let counter = Counter::new().map_err(io::Error::other)?;
+        let state = State {
+            device,
+            open: HashMap::new(),
+            next: 0,
+            latest: 0,
+            counter,
+            log,
+            log_failed: None,
+            ends: false,
+        };
+        let start = Instant::now();
+        let shared = Arc::new(Shared { image, start, state: Mutex::new(state), changed: Condvar::new() });
+        let mut config = Config::default();
+        config.mount_options = vec![
+            MountOption::FSName(SOURCE.into()),
+            MountOption::NoAtime,
+            MountOption::NoExec,
+            MountOption::NoSuid,
+            MountOption::NoDev,
+        ];
+        let session = fuser::Session::new(Files::of(shared.clone()), at, &config)?.spawn()?;
+        let replier = thread::Builder::new().name("replies".into()).spawn({
+            let shared = shared.clone();
+            move || shared.reply_in_time()
+        })?;
+        Ok(Server { session: Some(session), replier: Some(replier), shared })
+    }
+
+    /// Its counts so far.
+    pub fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    /// Waits until somebody unmounts it.
+    ///
+    /// # Errors
+    /// When it could not be served, or its log not be written.
+    pub fn wait(mut self) -> io::Result<Counts> {
+        let served = self.session.take().map_or(Ok(()), BackgroundSession::join);
+        self.stop();
+        served?;
+        let mut state = self.shared.state();
+        if let Some(log) = &mut state.log {
+            log.flush()?;
+        }
+        match state.log_failed.take() {
+            Some(error) => Err(error),
+            None => {
+                drop(state);
+                Ok(self.shared.counts())
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.shared.state().ends = true;
+        self.shared.changed.notify_all();
+        if let Some(replier) = self.replier.take() {
+            // It has nothing to say beyond what it counted.
+            let _ = replier.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            // Whoever still has a file of it open keeps it mounted.
+            let _ = session.umount_and_join();
+        }
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos::try_from(self.start.elapsed().as_nanos()).unwrap_or(Nanos::MAX)
+    }
+
+    fn counts(&self) -> Counts {
+        let processor = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        let processor_ns = processor.tv_sec as u64 * 1_000_000_000 + processor.tv_nsec as u64;
+        let state = self.state();
+        state.counter.counts(state.device.tally(), processor_ns)
+    }
+
+    /// Takes a request. What it writes is in the image from then on: the kernel does not ask for it before it has a reply.
+    fn take(&self, request: Request, data: &[u8], answer: Answer, arrived: Nanos) {
+        let mut state = self.state();
+        let id = state.next;
+        state.next += 1;
+        let before = state.device.wakes();
+        state.latest = state.latest.max(arrived);
+        let arrived = state.latest;
+        state.device.arrive(id, &request, arrived);
+        if state.log.as_ref().is_some_and(|_| state.log_failed.is_none()) {
+            state.log_request(&request, arrived, data);
+        }
+        state.open.insert(id, Open { request, arrived, answer });
+        let after = state.device.wakes();
+        drop(state);
+        if before != after {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Sends replies as they come due, until the disk is gone.
+    fn reply_in_time(&self) {
+        let mut due_now: Vec<(Open, Nanos)> = Vec::new();
+        let mut state = self.state();
+        while !state.ends {
+            let now = self.now().max(state.latest);
+            state.latest = now;
+            while let Some((id, due)) = state.device.take(now) {
+                due_now.extend(state.open.remove(&id).map(|open| (open, due)));
+            }
+            if due_now.is_empty() {
+                state = self.rest(state, now);
+                continue;
+            }
+            drop(state);
+            let sent: Vec<(Request, Nanos, Nanos)> = due_now.drain(..).map(|open| self.send(open)).collect();
+            state = self.state();
+            for (request, modelled, late) in sent {
+                state.counter.replied(&request, modelled, late);
+            }
+        }
+    }
+
+    /// Waits until a reply may be due, or for a while.
+    fn rest<'a>(&'a self, state: MutexGuard<'a, State>, now: Nanos) -> MutexGuard<'a, State> {
+        let Some(wakes) = state.device.wakes() else {
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        let left = wakes.saturating_sub(now);
+        if left > AWAKE {
+            let time = Duration::from_nanos(left - AWAKE);
+            let waited = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner);
+            return waited.0;
+        }
+        drop(state);
+        while self.now() < wakes {
+            std::hint::spin_loop();
+        }
+        self.state()
+    }
+
+    /// Sends a reply: its request, the time that the model gave it, and how late it was sent.
+    fn send(&self, (open, due): (Open, Nanos)) -> (Request, Nanos, Nanos) {
+        let Open { request, arrived, answer } = open;
+        match answer {
+            Answer::Read(reply) => {
+                let mut bytes = vec![0; usize::try_from(request.bytes).unwrap_or_default()];
+                match self.image.read(&mut bytes, request.at) {
+                    Ok(read) => reply.data(&bytes[..read]),
+                    Err(_) => reply.error(Errno::EIO),
+                }
+            }
+            Answer::Write(reply) => reply.written(u32::try_from(request.bytes).unwrap_or(u32::MAX)),
+            Answer::Empty(reply) => reply.ok(),
+        }
+        (request, due.saturating_sub(arrived), self.now().saturating_sub(due))
+    }
+}
+
+impl State {
+    fn log_request(&mut self, request: &Request, arrived: Nanos, data: &[u8]) {
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.append(request, arrived, data)
+        {
+            self.log_failed = Some(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! With a real mount, where this process may make one; elsewhere the reason is printed.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+use super::*;
+use crate::disks::{Disk, shipped};
+use crate::fixed::Fixed;
+use crate::log::Reader;
+use crate::names::{COUNTS, DISK};
+use crate::request::Kind;
+
+fn fixed(us: f64) -> Disk {
+    Disk { fixed: Some(Fixed { read_us: us, write_us: us, flush_us: us }), ..Disk::default() }
+}
+
+fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
+    let folder = tempfile::tempdir().unwrap();
+    let device = disk.device(bytes, 1).unwrap();
+    match Server::mount(Image::in_memory(bytes).unwrap(), device, log, folder.path()) {
+        Ok(server) => Some((folder, server)),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_and_counted() {
+    let Some((folder, server)) = mounted(&fixed(1000.0), 1 << 20, None) else { return };
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, [DISK, COUNTS]);
+    let path = folder.path().join(DISK);
+    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 20);
+    let disk = File::options().read(true).write(true).open(path).unwrap();
+    disk.write_all_at(&[7; 8192], 4096).unwrap();
+    disk.sync_data().unwrap();
+    let mut read = [1; 8192];
+    disk.read_exact_at(&mut read, 8192).unwrap();
+    assert!(read[..4096] == [7; 4096] && read[4096..] == [0; 4096]);
+    assert_eq!(disk.write_at(&[1; 512], 1 << 20).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(disk.read_at(&mut read, 1 << 20).unwrap(), 0);
+    drop(disk);
+    let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
+    let counts: Counts = serde_json::from_str(&text).unwrap();
+    let OfKinds { reads, writes, flushes } = of_kinds(&counts);
+    assert_eq!((writes, flushes), ((1, 8192), 1), "{counts:?}");
+    assert!(reads == (1, 8192) || reads == (2, 8192), "{counts:?}");
+    // A millisecond each, one after the other.
+    assert_eq!(counts.modelled_ns / 1_000_000, counts.replies(), "{counts:?}");
+    assert!(counts.processor_ns > 0 && counts.late_ns_p99 > 0);
+    assert_eq!(of_kinds(&server.counts()).writes, (1, 8192));
+    drop(server);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
+}
+
+struct OfKinds {
+    reads: (u64, u64),
+    writes: (u64, u64),
+    flushes: u64,
+}
+
+fn of_kinds(counts: &Counts) -> OfKinds {
+    OfKinds {
+        reads: (counts.reads.requests, counts.reads.bytes),
+        writes: (counts.writes.requests, counts.writes.bytes),
+        flushes: counts.flushes,
+    }
+}
+
+#[test]
+fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    let log = Writer::begin(Box::new(File::create(&path).unwrap()), true).unwrap();
+    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, Some(log)) else { return };
+    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    for n in 0..10 {
+        disk.write_all_at(&[n; 512], u64::from(n) * 512).unwrap();
+        disk.sync_all().unwrap();
+    }
+    drop(disk);
+    let at = folder.path().to_owned();
+    let waits = thread::spawn(move || server.wait());
+    fuse_unmounted(&at);
+    let counts = waits.join().unwrap().unwrap();
+    assert_eq!(of_kinds(&counts).writes, (10, 5120));
+    let entries: Vec<_> = Reader::begin(File::open(&path).unwrap()).unwrap().map(Result::unwrap).collect();
+    let kinds: Vec<Kind> = entries.iter().map(|entry| entry.request.kind).collect();
+    assert_eq!(kinds, [Kind::Write, Kind::Flush].repeat(10));
+    assert!(entries.iter().step_by(2).zip(0..).all(|(entry, n)| entry.data == [n; 512]));
+    assert!(entries.is_sorted_by_key(|entry| entry.arrived));
+}
+
+fn fuse_unmounted(at: &Path) {
+    let status = std::process::Command::new("umount").arg(at).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
+    let disk = shipped("hdd-7200").unwrap();
+    let Some((folder, server)) = mounted(&disk, 64 << 20, None) else { return };
+    let path = folder.path().join(DISK);
+    thread::scope(|scope| {
+        for n in 0..8_u8 {
+            let path = &path;
+            scope.spawn(move || {
+                let disk = File::options().read(true).write(true).open(path).unwrap();
+                for turn in 0..4 {
+                    let at = (u64::from(n) * 7 + turn * 2) << 20;
+                    disk.write_all_at(&[n + 1; 4096], at).unwrap();
+                    disk.sync_data().unwrap();
+                    let mut read = [0; 4096];
+                    disk.read_exact_at(&mut read, at).unwrap();
+                    assert_eq!(read, [n + 1; 4096]);
+                }
+            });
+        }
+    });
+    let counts = server.counts();
+    assert_eq!((counts.writes.requests, counts.flushes), (32, 32));
+    assert!(counts.tally.seeks > 0 && counts.modelled_ns > 0, "{counts:?}");
+}
