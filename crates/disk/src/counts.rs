@@ -81,7 +81,7 @@ impl Counts {
     }
 }
 
-/// What counts.
+/// The counts.
 #[derive(Debug)]
 pub struct Counter {
     counts: Counts,

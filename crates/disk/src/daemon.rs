@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::disks::Disk;
 
-/// What is to be served.
+/// The disk that is to be served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The disk.

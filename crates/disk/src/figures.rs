@@ -1,4 +1,4 @@
-//! What a disk does, as its makers' sheets tell it: some common loads, in virtual time.
+//! The figures of a disk, as its makers' sheets tell them: some common loads, in virtual time.
 
 use crate::disks::Disk;
 use crate::pace::{closed, per_second};

@@ -109,7 +109,7 @@ impl Card {
         self.wire = self.wire.max(now) + transfer(request.bytes, self.flash.read_mb_per_s);
         let accepted = self.wire + micros(self.flash.write_us);
         self.programmed = self.programmed.max(now) + program;
-        // What does not fit waits until as much has been programmed.
+        // Bytes that do not fit wait until as much has been programmed.
         let room = transfer((cache * 1_048_576.0) as u64, self.flash.write_mb_per_s);
         accepted.max(self.programmed.saturating_sub(room))
     }
@@ -154,7 +154,7 @@ impl Card {
         let empty = if waits { self.programmed } else { 0 };
         let done = now.max(empty) + micros(self.flash.flush_us);
         if waits {
-            // What a flush writes of its own is programmed, too.
+            // A flush's own writes are programmed, too.
             self.programmed = done;
         }
         done

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, memfd_create, seek};
 
-/// How many bytes are copied at once.
+/// The bytes that are copied at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
 /// The bytes of a disk.

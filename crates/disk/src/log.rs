@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use crate::request::{Kind, Nanos, Request};
 
-/// How a log begins: a name and a version.
+/// The beginning of a log: a name and a version.
 const HEADER: [u8; 8] = *b"sbdisk\x00\x01";
 /// Bytes of an entry, without its data.
 const ENTRY_BYTES: usize = 32;

@@ -30,7 +30,7 @@ pub struct Network {
     /// The largest request that counts as one of these, in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_kib: Option<f64>,
-    /// How many milliseconds' worth of requests and bytes can be saved up.
+    /// The milliseconds' worth of requests and bytes that can be saved up.
     pub burst_ms: f64,
 }
 

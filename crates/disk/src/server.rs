@@ -20,10 +20,10 @@ use crate::log::Writer;
 use crate::names::SOURCE;
 use crate::request::{MICROSECOND, Nanos, Request};
 
-/// How long before a reply is due its thread stops sleeping: longer than the kernel oversleeps.
+/// The time before a reply is due at which its thread stops sleeping: longer than the kernel oversleeps.
 const AWAKE: Nanos = 100 * MICROSECOND;
 
-/// How a reply is sent.
+/// The way in which a reply is sent.
 enum Answer {
     Read(ReplyData),
     Write(ReplyWrite),

@@ -25,7 +25,7 @@ pub struct Buffer {
     /// Bytes of a segment, and the most segments; with none nothing is kept.
     segment: u64,
     most: usize,
-    /// What was read before, the oldest first.
+    /// The runs that were read before, the oldest first.
     kept: VecDeque<Stretch>,
     ahead: Option<Ahead>,
 }
@@ -74,7 +74,7 @@ impl Buffer {
         self.ahead = Some(Ahead { start, from: end, since: now, limit });
     }
 
-    /// What has been written is not what was read before.
+    /// Drops what has been written: it is not what was read before.
     pub fn forget(&mut self, (start, end): Stretch) {
         self.kept.retain(|kept| kept.1 <= start || end <= kept.0);
         if self.ahead.is_some_and(|ahead| ahead.start < end && start < ahead.limit) {

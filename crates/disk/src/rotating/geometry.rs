@@ -39,7 +39,7 @@ impl Surface {
     pub fn of(data: &Rotating) -> Surface {
         let turn = 60.0 * SECOND as f64 / data.turns_per_minute;
         let switch = data.track_switch_ms * MILLISECOND as f64;
-        // What is published as the rate of a zone is what passes in a turn and the switch to the next track.
+        // The published rate of a zone is the bytes that pass in a turn and the switch to the next track.
         let bytes = |mb_per_s: f64| mb_per_s * 1e6 * (turn + switch) / SECOND as f64;
         let (outer, inner) = (bytes(data.outer_mb_per_s), bytes(data.inner_mb_per_s));
         let tracks = (data.capacity_gb * 1e9 / ((outer + inner) / 2.0)).max(1.0) as u64 + 1;
@@ -121,7 +121,7 @@ impl Surface {
         }
     }
 
-    /// How many bytes from a place on, at most so many, have passed under the heads after a time.
+    /// The bytes from a place on, at most so many, that have passed under the heads after a time.
     pub fn passed(&self, from: Spot, time: Nanos, most: u64) -> u64 {
         let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
         while bytes < most as f64 {

@@ -17,7 +17,7 @@ use super::{Answer, Shared};
 use crate::names::{COUNTS, DISK};
 use crate::request::Request;
 
-/// How long the kernel may rely on what it was told of a file.
+/// The time for which the kernel may rely on what it was told of a file.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 /// Requests that the kernel may have under way at once: more than any disk's queue holds.
 const UNDER_WAY: u16 = 256;
