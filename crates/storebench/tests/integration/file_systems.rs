@@ -236,7 +236,7 @@ fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
 /// The same with so many trials.
 fn mounted_for(scratch: &Scratch, place: &str, trials: u32) -> (Started, PathBuf) {
     let study = TINY
-        .replace("--operations 5", "--operations 500")
+        .replace("--operations 5", "--operations 120")
         .replace("--trials 1", &format!("--trials {trials}"))
         .replace("--guarantee process", "--guarantee default");
     let run = scratch.start(faulty(), &format!("run crud --store dawdles --place {place} {study} --at disk"));

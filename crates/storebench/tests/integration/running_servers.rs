@@ -274,7 +274,7 @@ fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
         let scratch = Scratch::new();
         let long = LONG.replace("--trials 1", "--trials 2 --timeout 60s");
         let run = server.run(&long).replace("--store ", "--store flat-folder,");
-        let started = scratch.start(STOREBENCH, &run.replace("200000", "20000"));
+        let started = scratch.start(STOREBENCH, &run.replace("200000", "4000"));
         wait_for("a trial that is not the rehearsal", || {
             scratch.runs().len() == 1 && !server.made().is_empty()
         });
