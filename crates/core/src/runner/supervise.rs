@@ -232,10 +232,13 @@ pub(super) fn last_words_in(log: &Path) -> Option<String> {
 }
 
 /// The last words of a process: the message of a panic, or the last line that holds anything. Where it was when it said
-/// so is for those who open the log.
+/// so is for those who open the log, and so is Rust's note on how to be told more of that.
 fn last_words(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE="));
     let after_panic = lines.clone().skip_while(|line| !line.contains(" panicked at ")).nth(1);
     after_panic.or_else(|| lines.next_back()).map(str::to_owned)
 }
@@ -301,6 +304,11 @@ mod tests {
 
     #[test]
     fn a_process_that_was_refused_memory_ran_out_of_it() {
+        assert_eq!(
+            judged(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
+                .0,
+            Failure::OutOfMemory
+        );
         assert_eq!(
             judged(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
             Failure::OutOfMemory

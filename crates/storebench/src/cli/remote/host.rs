@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::lifeline;
-use storebench_core::shown::piece;
+use storebench_core::shown::{piece, plain};
 
 use super::shell;
 
@@ -20,9 +20,11 @@ impl Host {
     /// When ssh could take it for an option, or it is no name at all.
     pub fn new(name: &str) -> Result<Host> {
         let bare = name.strip_prefix("ssh://").unwrap_or(name);
-        let host = bare.rsplit_once('@').map_or(bare, |(_, host)| host);
+        let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        // A user's name has no colon: what follows one would be a password, which ssh takes from nowhere but the keyboard.
         if host.is_empty()
+            || user.contains(':')
             || name.starts_with('-')
             || bare.starts_with('-')
             || host.starts_with('-')
@@ -52,7 +54,7 @@ impl Host {
 
     /// An error that names the host and what went wrong with it.
     pub fn error(&self, what: &str) -> Error {
-        Error::new(Exit::Unreachable, format!("{}: {what}", piece(&self.0)))
+        Error::new(Exit::Unreachable, format!("{self}: {what}"))
     }
 
     /// The error where there is no ssh.
@@ -63,7 +65,7 @@ impl Host {
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&piece(&self.0))
+        f.write_str(&plain(&self.0))
     }
 }
 
@@ -84,6 +86,7 @@ mod tests {
             "ssh://-v",
             "ssh://",
             "user@",
+            "ssh://user:secret@board",
             "a b",
             "a\tb",
             "a\nb",

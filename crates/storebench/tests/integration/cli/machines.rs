@@ -193,7 +193,7 @@ fn every_workload_runs_on_a_machine() {
     for arguments in [
         format!("run crud --store flat-folder {TINY}"),
         format!("run device {device}"),
-        "run sql.toml".to_owned(),
+        "run sql.toml --operations 20".to_owned(),
     ] {
         let scratch = Scratch::new();
         scratch.write("sql.toml", format!("{sql}rows = [10]\n"));
