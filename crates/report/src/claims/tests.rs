@@ -186,7 +186,7 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
     // Two trials each; those of the same cell lie 1 % apart, in eight cells.
     let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
     let sizes = [SMALL, LARGE];
-    let all: Vec<(Position, Vec<(&str, Series<u32>)>)> = sizes
+    let all: Vec<(Position, Vec<_>)> = sizes
         .iter()
         .flat_map(|size| [100, 1000].map(|records| position(*size, records, Data::Incompressible)))
         .map(|at| (at, vec![("a", twice(1.0)), ("b", twice(2.0))]))

@@ -21,11 +21,10 @@ use super::{files, properties, remote, resume, runs, signals};
 
 /// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
-    let interrupted = signals::listen()?;
     args.properties.ycsb.as_deref().map_or(Ok(()), files::can_write_new)?;
     let (path, ended) = match (&args.board.remote, &args.resume) {
-        (Some(host), _) => return remote::run(stores, args, host, &interrupted),
-        (None, Some(name)) => go_on_with(stores, &runs::find(name, &args.out)?, &interrupted)?,
+        (Some(host), _) => return remote::run(stores, args, host, &*signals::listen()?),
+        (None, Some(name)) => go_on_with(stores, &runs::find(name, &args.out)?, &*signals::listen()?)?,
         (None, None) => {
             let asked = Start {
                 args,
@@ -33,6 +32,8 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
                 texts: &properties::texts(&args.properties)?,
                 out: &args.out,
             };
+            // Only now: who waits for a pipe that has no other end can be ended at once.
+            let interrupted = signals::listen()?;
             let run = |launch: Launch<'_>| {
                 let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", launch.plan.name)))?;
                 launch.run(&[], folder, progress::listener().as_mut(), &interrupted)
