@@ -4,6 +4,7 @@ pub(crate) mod builds;
 pub(crate) mod by_cell;
 pub(crate) mod clock;
 pub(crate) mod clusters;
+mod disks;
 pub mod effects;
 pub mod findings;
 pub mod floor;

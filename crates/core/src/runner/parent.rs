@@ -112,7 +112,7 @@ impl Running<'_> {
             let place = self.places.of(cell)?;
             let mut stage = place.folder.stage();
             let start = Instant::now();
-            let TrialFolder { directory, file_creation_ns, device } =
+            let TrialFolder { directory, file_creation_ns, device, disk } =
                 place.trial_folders.take(&mut stage, position)?;
             listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
@@ -123,6 +123,7 @@ impl Running<'_> {
                 folder: folder.path(),
                 directory: &directory,
                 device: &device,
+                disk: disk.as_deref(),
                 cgroups: &self.cgroups,
                 reach: &self.reach,
                 beside: &place.beside,

@@ -171,6 +171,7 @@ mod tests {
             load_1min: None,
             background: None,
             machine: None,
+            disk: None,
             file_creation_ns: None,
             course: None,
             outcome,

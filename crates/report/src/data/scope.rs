@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use storebench_core::result::{Device, Measured};
 use storebench_core::units::{grouped, rough_bytes};
 
-use super::machines;
 use super::merge::Merged;
+use super::{disks, machines};
 
 /// The notes for the runs at hand, each a sentence or two.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
@@ -30,6 +30,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         );
     }
     notes.extend(machines::notes(merged));
+    notes.extend(disks::notes(merged));
     notes.extend(devices(&trials));
     notes.extend(unknown(&trials));
     notes

@@ -136,6 +136,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         load_1min: None,
         background: None,
         machine: None,
+        disk: None,
         file_creation_ns: None,
         course: None,
         outcome: Outcome::Ok,
