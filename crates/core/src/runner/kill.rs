@@ -114,6 +114,7 @@ impl Check<'_> {
         guard::remove_made(directory)
             .and_then(|()| std::fs::create_dir(directory))
             .map_err(Error::io("emptying", directory))?;
+        // Whatever else was killed meanwhile: another process may have run out of memory just then.
         let (steps, undone) = match self.process(KillPart::Write)? {
             (End::Badly { signal: Some(9), .. }, Ok(Told::Written { steps, undone })) => (steps, undone),
             (end, told) => return Ok(ended(end, told)),

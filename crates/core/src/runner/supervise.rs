@@ -192,7 +192,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     match status.signal() {
         Some(9) if memory_ran_out => {
             let message = "was killed because memory ran out".into();
-            End::Badly { reason: Failure::OutOfMemory, message, signal: None }
+            End::Badly { reason: Failure::OutOfMemory, message, signal: Some(9) }
         }
         Some(signal) => {
             let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
@@ -293,6 +293,13 @@ mod tests {
         let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
         assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
+    }
+
+    #[test]
+    fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let end = judge(ExitStatus::from_raw(9), true, log.path());
+        assert!(matches!(end, End::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }), "{end:?}");
     }
 
     #[test]
