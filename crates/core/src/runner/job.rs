@@ -24,8 +24,10 @@ pub struct Job<'a> {
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
-    /// After this moment no trial is begun but the first.
+    /// After this moment no trial is begun but the first, and those of the certain blocks.
     pub until: Option<Instant>,
+    /// The first blocks, without which there would be no answer: they are run whole, however late it is.
+    pub certain_blocks: u32,
     /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
     pub enough: Option<Enough<'a>>,
     /// Which cells take part in the next block, at the cells' places, where some may be given up; else all do.

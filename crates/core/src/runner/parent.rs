@@ -101,7 +101,7 @@ impl Running<'_> {
 
     /// The cells of a block beyond the plan's trials; none where all is known that is asked for, or the time is over.
     fn further(&self, block: u32, end: Option<Instant>) -> Vec<usize> {
-        let in_time = end.is_none_or(|end| Instant::now() < end) && !self.is_late();
+        let in_time = end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
         match (self.job.beyond, self.job.enough) {
             (Some(beyond), _) if in_time => beyond(&self.results),
             (None, Some(enough)) if in_time && !enough(&self.results) => self.whole_block(block),
@@ -109,9 +109,11 @@ impl Running<'_> {
         }
     }
 
-    /// Whether the time in which trials may begin is over.
-    fn is_late(&self) -> bool {
-        !self.results.is_empty() && self.job.until.is_some_and(|until| Instant::now() >= until)
+    /// Whether the time in which trials of a block may begin is over.
+    fn is_late(&self, block: u32) -> bool {
+        block >= self.job.certain_blocks
+            && !self.results.is_empty()
+            && self.job.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// The time that the rest takes, or may take where there is a moment for its end.
@@ -139,7 +141,7 @@ impl Running<'_> {
                 continue;
             }
             let is_over = end.is_some_and(|end| Instant::now() >= end);
-            if job.interrupted.load(Ordering::Relaxed) || self.is_late() || is_over {
+            if job.interrupted.load(Ordering::Relaxed) || self.is_late(block) || is_over {
                 break;
             }
             if !self.trial(cell, (position, block), folder, &listener)? {

@@ -162,6 +162,7 @@ impl<'a> Launch<'a> {
             done: &[],
             interrupted,
             until: None,
+            certain_blocks: 0,
             enough: None,
             goes_on: None,
             beyond: None,

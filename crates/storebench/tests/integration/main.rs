@@ -11,6 +11,7 @@ mod doctor;
 mod file_systems;
 mod headers;
 mod html;
+mod in_memory;
 mod pages;
 mod remote;
 mod replay;

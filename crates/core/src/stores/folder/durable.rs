@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_temporary};
+use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_hidden, is_temporary};
 use crate::store::{Result, StoreError};
 
 /// The means by which many files are made durable together.
@@ -178,6 +178,7 @@ pub(super) fn walk(
         let entry = entry.map_err(StoreError::io("list a directory"))?;
         let name = entry.file_name();
         match entry.file_type() {
+            _ if is_hidden(name) => {}
             // Some file systems do not say what an entry is; then its name must do.
             FileType::RegularFile | FileType::Unknown if layout.levels == 0 && !is_dots(name) => {
                 visit(Visit::File(directory, name))?;

@@ -15,6 +15,10 @@ pub(super) const CLOSED: &CStr = c".storebench-tmp-closed";
 /// The same, and all was durable when it was closed.
 pub(super) const CLOSED_DURABLE: &CStr = c".storebench-tmp-closed-durable";
 
+/// The prefixes of the names under which FUSE and NFS keep a removed file while someone has it open, and a moment beyond:
+/// the last close of a file is told to them after the call has ended.
+const HIDDEN_PREFIXES: [&[u8]; 2] = [b".fuse_hidden", b".nfs"];
+
 /// The longest name that the usual file systems take, in bytes; also the longest key of both layouts.
 pub(super) const MAX_NAME_BYTES: usize = 255;
 
@@ -55,6 +59,9 @@ impl Layout {
         if name.starts_with(TEMPORARY_PREFIX.as_bytes()) {
             return unsupported("the key begins as the store's temporary files do");
         }
+        if HIDDEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+            return unsupported("the key begins as the files do that FUSE and NFS have removed, but hide");
+        }
         Ok((directory, name))
     }
 
@@ -90,4 +97,9 @@ fn unsupported<T>(why: &str) -> Result<T> {
 /// Whether a name is one of a file that does not count yet.
 pub(super) fn is_temporary(name: &CStr) -> bool {
     name.to_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())
+}
+
+/// Whether a name is one of a file that was removed, and is there only because someone has it open.
+pub(super) fn is_hidden(name: &CStr) -> bool {
+    HIDDEN_PREFIXES.iter().any(|prefix| name.to_bytes().starts_with(prefix))
 }

@@ -89,6 +89,23 @@ fn temporary_files_of_a_crash_are_removed_and_never_counted() {
 }
 
 #[test]
+fn removed_files_that_someone_has_open_are_never_counted() {
+    for (def, folder) in [(FLAT_FOLDER, ""), (NESTED_FOLDER, "01/23/")] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(&def, directory.path(), Guarantee::Process);
+        let mut session = store.session().unwrap();
+        session.insert(KEY, b"one").unwrap();
+        for name in [".fuse_hidden0000000100000001", ".nfs000000000000000100000001"] {
+            std::fs::write(directory.path().join(folder).join(name), "removed").unwrap();
+            let refused = session.insert(&[b"0123", name.as_bytes()].concat(), b"two");
+            let refused = if folder.is_empty() { session.insert(name.as_bytes(), b"two") } else { refused };
+            assert!(matches!(refused, Err(StoreError::Unsupported(_))), "{refused:?}");
+        }
+        assert_eq!(store.count().unwrap(), 1, "{}", def.name);
+    }
+}
+
+#[test]
 fn keys_that_would_leave_their_place_are_refused() {
     let long = vec![b'a'; 256];
     let flat: &[&[u8]] = &[b"", b".", b"..", b"a/b", b"/a", b"a\0b", b".storebench-tmp-0-0", &long];

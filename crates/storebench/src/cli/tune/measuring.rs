@@ -39,7 +39,7 @@ const PILOTS: usize = 4;
 const RACE_S: f64 = 1.5;
 /// The number of times that the best and the default are compared in fresh trials, however late it is: an interval
 /// needs so many.
-const FEWEST_PAIRS: f64 = 3.0;
+const FEWEST_PAIRS: u32 = 3;
 /// The number of times that the two are compared with other records.
 const BESIDE_BLOCKS: u32 = 3;
 
@@ -222,29 +222,18 @@ impl<'a> Measuring<'a> {
             let raced = raced(trials);
             launch.cells.iter().map(|cell| goes_on(&raced, cell)).collect()
         };
-        let until = self.stages.moment(Duration::from_secs_f64(self.until_s(race)));
+        let until = self.stages.moment(Duration::from_secs_f64(self.budget_s() * race.until));
         let job = Job {
             enough: Some(&enough),
             goes_on: Some(&going_on),
             until,
+            certain_blocks: certain_blocks(race.kind),
             ..launch.job(&self.stages.interrupted)
         };
         let (run, interrupted) = self.stages.carry_out(name, &launch, &job)?;
         self.blocks += run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
         self.stages.runs.push(run);
         Ok(interrupted)
-    }
-
-    /// When the last trial of a race is to begin, in seconds from the start: a budget that is too short still has the blocks
-    /// without which there is no answer.
-    fn until_s(&self, race: &Race) -> f64 {
-        let Time { budget_s, spent_s, trial_s, race_s } = self.time();
-        let blocks = match race.kind {
-            Kind::Screen => 1.0,
-            Kind::Proof => FEWEST_PAIRS,
-            Kind::Combine | Kind::Near | Kind::Beside => 0.0,
-        };
-        (budget_s * race.until).max(spent_s + race_s + blocks * trial_s * race.arms.len() as f64)
     }
 
     /// The settings that are told as a gain, if any.
@@ -305,6 +294,15 @@ fn is_read_back(settings: &[Setting], name: &str, value: &str) -> bool {
 
 /// The factor by which the time between trials adds to their own.
 const OVERHEAD: f64 = 1.1;
+
+/// The blocks of a race that a budget that is too short has all the same.
+fn certain_blocks(kind: Kind) -> u32 {
+    match kind {
+        Kind::Screen => 1,
+        Kind::Proof => FEWEST_PAIRS,
+        Kind::Combine | Kind::Near | Kind::Beside => 0,
+    }
+}
 
 /// Whether a race needs no further block.
 fn is_enough(raced: &Raced, race: &Race) -> bool {

@@ -94,6 +94,13 @@ fn what_can_t_be_tuned_says_why() {
 }
 
 #[test]
+fn a_budget_that_is_too_short_still_has_an_answer() {
+    let scratch = Scratch::new();
+    let said = scratch.storebench(&format!("tune sqlite {WORK} --budget 1ms")).ends(Exit::Success);
+    assert!(said.out.contains("Asked") && said.err.contains("each alone beside the default"), "{said}");
+}
+
+#[test]
 fn advice_can_end_with_tuned_settings() {
     let scratch = Scratch::new();
     let said = scratch

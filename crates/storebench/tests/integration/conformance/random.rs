@@ -49,10 +49,11 @@ fn random_operations_agree_with_a_map_under_other_settings() {
     for_each_of(settings::subjects, |subject| try_random_operations(subject, 4));
 }
 
-/// Some random sequences of operations: fewer where each waits for the disk.
+/// Some random sequences of operations: fewer where each operation waits for the disk, or each sequence for a server to start.
 fn try_random_operations(subject: &Subject, cases: u32) {
     let power = subject.open().guarantee() == Guarantee::Power;
     let (cases, operations) = if power { (cases.div_ceil(3), 1..25) } else { (cases, 1..60) };
+    let cases = if subject.def.server.is_some() { cases.div_ceil(4) } else { cases };
     let config = Config { cases, max_shrink_iters: 100, failure_persistence: None, ..Config::default() };
     // The same cases every time.
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

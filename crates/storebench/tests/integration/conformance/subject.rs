@@ -1,4 +1,4 @@
-//! A store under test: an entry of the table, a tier, and a fresh directory on a real disk.
+//! A store under test: an entry of the table, a tier, and a fresh directory.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -118,10 +118,7 @@ impl Subject {
         tier: Option<Guarantee>,
         settings: BTreeMap<String, String>,
     ) -> Subject {
-        let directory = tempfile::Builder::new()
-            .prefix(&format!("{}-", def.name))
-            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-            .unwrap();
+        let directory = crate::in_memory::folder(&format!("{}-", def.name));
         let can = def.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         Subject { def, tier, settings, can, directory }
     }
