@@ -24,6 +24,9 @@ pub struct AxisDef {
     pub presence: Presence,
     /// The role of its values in a report's matrix.
     pub role: Role,
+    /// Whether it says how the data came there, not what is done to them: a claim that doesn't name it is about each of its
+    /// values.
+    pub prepares: bool,
     /// The form of its values in TOML and SQL.
     pub form: Form,
     /// The unit of a range's bounds, as exports name it: `bytes`; empty where they count what the axis is named after.

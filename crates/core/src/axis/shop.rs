@@ -120,6 +120,7 @@ pub(super) static LOAD_ORDER: AxisDef = AxisDef {
     many: "load orders",
     presence: Presence::Off("sorted"),
     role: Role::Row,
+    prepares: true,
     known: &["sorted", "unsorted"],
     read: |text| one_of(text, "an order to load in", &["sorted", "unsorted"]),
     words: |order| format!("loaded {order}"),

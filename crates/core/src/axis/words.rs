@@ -14,6 +14,7 @@ pub const WORDS: AxisDef = AxisDef {
     many: "",
     presence: Presence::Off("default"),
     role: Role::Group,
+    prepares: false,
     form: Form::Text,
     unit: "",
     known: &[],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::axis::{Axis, Form, Role, Value};
+use storebench_core::axis::{Axis, Form, Value};
 use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
 
@@ -46,9 +46,11 @@ impl Design {
         let here = self.spots(claim);
         // A claim about what no plan of the study covers in full, as what a preset alone measures, names its own part.
         let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
+        let design =
+            Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
         let stands_for = |position: &Position| match own {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
-            false => self.stands_for(position).map(|position| spot(claim, &position)),
+            false => design.stands_for(&bare(claim, position)).map(|position| spot(claim, &position)),
         };
         let decided = evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
         let measured: BTreeSet<(&str, Position)> = decided
@@ -58,11 +60,11 @@ impl Design {
             })
             .filter(|(_, spot)| here.contains(spot))
             .collect();
-        let figures = claim.figure.iter().map(Figure::to_string).collect::<BTreeSet<_>>().len();
+        let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();
         (!here.is_empty()).then(|| Coverage {
             measured: measured.len(),
-            whole: here.len() * figures,
-            short: short(&here, &measured, figures),
+            whole: here.len() * figures.len(),
+            short: short(&here, &measured, &figures),
         })
     }
 
@@ -119,21 +121,44 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Opti
     Some(if down <= up { below } else { above })
 }
 
-/// The values along the columns, such as record counts, of which less than half was measured.
-fn short(here: &BTreeSet<Position>, measured: &BTreeSet<(&str, Position)>, figures: usize) -> Vec<String> {
-    let columns: BTreeSet<Position> = here.iter().map(|spot| spot.part(Role::Column)).collect();
-    let of = |column: &Position, spots: &mut dyn Iterator<Item = &Position>| {
-        spots.filter(|spot| spot.part(Role::Column) == *column).count()
+/// The values on an axis, such as record counts, and the figures of which less than half was measured; where that is so of each,
+/// the whole says it.
+fn short(
+    here: &BTreeSet<Position>,
+    measured: &BTreeSet<(&str, Position)>,
+    figures: &BTreeSet<String>,
+) -> Vec<String> {
+    let lies_at = |spot: &Position, value: &Position| {
+        value.values().all(|(axis, value)| spot.value(axis) == Some(value))
     };
-    let is_short = |column: &Position| {
-        let whole = of(column, &mut here.iter()) * figures;
-        2 * of(column, &mut measured.iter().map(|(_, spot)| spot)) < whole
+    let is_short = |value: &Position| {
+        let whole = here.iter().filter(|spot| lies_at(spot, value)).count() * figures.len();
+        2 * measured.iter().filter(|(_, spot)| lies_at(spot, value)).count() < whole
     };
-    columns.iter().filter(|column| !column.is_empty() && is_short(column)).map(Position::to_string).collect()
+    let axes: BTreeSet<Axis> = here.iter().flat_map(Position::axes).collect();
+    let on_axis = |axis: Axis| -> Vec<(String, bool)> {
+        let values: BTreeSet<Position> = here.iter().map(|spot| spot.only(axis)).collect();
+        values.iter().map(|value| (value.to_string(), is_short(value))).collect()
+    };
+    let of_figure = |figure: &String| {
+        let count = measured.iter().filter(|(own, _)| own == figure).count();
+        (figure.clone(), 2 * count < here.len())
+    };
+    let lists = axes.into_iter().map(on_axis).chain([figures.iter().map(of_figure).collect()]);
+    let lists = lists.filter(|list: &Vec<(String, bool)>| list.iter().any(|(_, is_short)| !is_short));
+    lists.flatten().filter(|(_, is_short)| *is_short).map(|(name, _)| name).collect()
+}
+
+/// A combination without the axes that say how the data came there, where a claim doesn't name them.
+fn bare(claim: &Claim, position: &Position) -> Position {
+    let is_named = |axis: Axis| claim.at.names(axis) || claim.expect.axis() == Some(axis);
+    let unnamed = position.axes().filter(|axis| axis.def().prepares && !is_named(*axis));
+    unnamed.fold(position.clone(), |position, axis| position.without(axis))
 }
 
 /// A combination as a claim counts it: without the axis between whose values it compares.
 fn spot(claim: &Claim, position: &Position) -> Position {
+    let position = bare(claim, position);
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without(axis))
 }
 

@@ -154,7 +154,7 @@ pub struct Coverage {
     pub measured: usize,
     /// All.
     pub whole: usize,
-    /// The record counts, or other values along the columns, of which less than half was measured.
+    /// The record counts or other values on an axis, and the figures, of which less than half was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub short: Vec<String>,
 }
@@ -165,7 +165,7 @@ impl Coverage {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count.
+    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count and size, of every figure.
     pub fn is_half(&self) -> bool {
         2 * self.measured >= self.whole && self.short.is_empty()
     }

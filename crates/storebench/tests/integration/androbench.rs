@@ -31,7 +31,7 @@ fn trial(
         .chain(values)
         .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
     let workload: Workload = "androbench".parse().unwrap();
-    let folder = crate::in_memory::folder("androbench-");
+    let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let parameters = [("operations", "20"), crate::AT_ONCE]

@@ -176,7 +176,7 @@ fn commands_on_pages_work() {
 fn commands_in_help_work() {
     let mut shown = Vec::new();
     for command in ["", "run", "report", "advise", "tune", "compare", "trace", "generate", "doctor"] {
-        let help = Scratch::new().storebench(&format!("{command} --help")).out;
+        let help = Scratch::in_memory().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
             // The purpose of a command comes after some blanks.
@@ -232,14 +232,14 @@ fn check_cargo(words: &[&str], place: &str) {
 fn with_all_that_is_named() -> Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     let template = RUN.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         // Enough trials for comparisons to tell something.
         let study = TINY.replace("--trials 1", "--trials 3");
         scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
         scratch
     });
     let run = template.only_run();
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
     for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
         let to = scratch.join(copy);

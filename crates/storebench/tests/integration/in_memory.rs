@@ -1,4 +1,4 @@
-//! Folders for tests to which it is no matter on which disk a store's files lie.
+//! Folders for tests to which it is no matter on which disk a store's files lie. A server's syncs are not seen there.
 
 use std::path::Path;
 use std::sync::LazyLock;

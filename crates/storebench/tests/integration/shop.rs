@@ -56,7 +56,7 @@ fn trial_with(
         .iter()
         .chain([&crate::AT_ONCE])
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
-    let folder = crate::in_memory::folder("shop-");
+    let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let spec = Spec {

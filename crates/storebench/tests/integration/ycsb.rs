@@ -64,7 +64,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
 fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Reason> {
-    let folder = crate::in_memory::folder("ycsb-");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let spec = spec(store, how, directory);

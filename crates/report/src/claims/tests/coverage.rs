@@ -36,8 +36,8 @@ fn covered(measured: usize, whole: usize) -> Option<Coverage> {
     Some(Coverage { measured, whole, short: Vec::new() })
 }
 
-fn short_of(measured: usize, whole: usize, counts: &[&str]) -> Option<Coverage> {
-    let short = counts.iter().map(|count| format!("{count} records")).collect();
+fn short_of(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
+    let short = short.iter().map(|value| String::from(*value)).collect();
     Some(Coverage { measured, whole, short })
 }
 
@@ -45,10 +45,11 @@ fn short_of(measured: usize, whole: usize, counts: &[&str]) -> Option<Coverage> 
 fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
     let few = one(&claim(A_WINS), &[wins(&three)]);
-    let covers = short_of(3, 8, &["1,000"]);
+    let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
     assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
+    // Half of them, and of one kind of data nothing.
     let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
-    assert_eq!((half.verdict, half.coverage), (Verdict::Reproduced, covered(4, 8)));
+    assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
     // A value that the claim narrows away is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
     let narrowed = one(&claim(&plain), &[wins(&three)]);
@@ -57,7 +58,7 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!(
         (twice.verdict, twice.tally.total(), twice.coverage),
-        (Verdict::Unknown, 3, short_of(1, 4, &["1,000"]))
+        (Verdict::Unknown, 3, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]))
     );
 }
 
@@ -68,7 +69,7 @@ fn a_claim_over_several_record_counts_needs_each_of_them() {
     let half = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 100)])]);
     assert_eq!(
         (half.verdict, half.looks, half.coverage),
-        (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000"]))
+        (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000 records"]))
     );
     let each = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 1000)])]);
     assert_eq!((each.verdict, each.coverage), (Verdict::Reproduced, covered(2, 4)));
@@ -84,7 +85,7 @@ fn a_claim_about_what_the_design_has_not_names_its_own_part() {
     assert_eq!((there.verdict, there.coverage), (Verdict::Reproduced, covered(1, 1)));
     let two = rest.replace("[\"1000..5000\"]", "[\"1000..5000\", \"10000..50000\"]");
     let part = one(&claim(&two), &[wins(&[(size, 1000)])]);
-    assert_eq!((part.verdict, part.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000"])));
+    assert_eq!((part.verdict, part.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000 records"])));
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
     let rest =
         format!("at.data = [\"incompressible\"]\nat.record_size = [\"1B..1KiB\"]\nshare = \"50%\"\n{A_WINS}");
     let finding = one(&claim(&rest), &pools);
-    assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, short_of(1, 2, &["1,000"])));
+    assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, short_of(1, 2, &["1,000 records"])));
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn an_average_is_over_all_of_it_or_none() {
     let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
     let finding = one(&claim(greatest), &pools);
     assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Reproduced));
-    assert_eq!(finding.coverage, short_of(2, 4, &["1,000"]), "both kinds of data together are one");
+    assert_eq!(finding.coverage, short_of(2, 4, &["1,000 records"]), "both kinds of data together are one");
 }
 
 #[test]

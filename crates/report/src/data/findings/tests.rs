@@ -285,9 +285,9 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for told in [
             "unknown: process 0/16 so far looks wrong (16 of 68 combinations measured)",
-            "measured 0.0 % of 16 checks; takes half of its combinations at each of 1,000 records, 10,000 records",
+            "measured 0.0 % of 16 checks; takes half of its combinations for each of 1,000 records, 10,000 records",
             "unknown: process 32/32 so far looks right (32 of 64 combinations measured)",
-            "measured 100.0 % of 32 checks; takes half of its combinations at each of 1,000 records",
+            "measured 100.0 % of 32 checks; takes half of its combinations for each of 1,000 records",
         ] {
             assert!(words.contains(told), "{told}: {text}");
         }

@@ -49,7 +49,7 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
         }
         [] => format!("half of its {whole} combinations ({measured} measured)"),
         counts => format!(
-            "half of its combinations at each of {} ({measured} of {whole} measured)",
+            "half of its combinations for each of {} ({measured} of {whole} measured)",
             counts.join(", ")
         ),
     }

@@ -13,7 +13,7 @@ const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-f
 fn answered() -> &'static (Scratch, String) {
     static ANSWERED: OnceLock<(Scratch, String)> = OnceLock::new();
     ANSWERED.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let said = scratch.storebench(&format!("{SMALL} --html answer.html")).ends(Exit::Success);
         for (number, stage) in
             ["1 of 3: a look at 3 stores, with 200 records", "3 of 3: what would change the answer"]
@@ -117,7 +117,7 @@ fn a_report_shows_the_runs_behind_an_answer() {
 
 #[test]
 fn data_like_the_users_are_read_and_left_alone() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for number in 0..60_usize {
         scratch.write(&format!("notes/{number}.txt"), "the same words again and again ".repeat(10 + number));
     }
@@ -134,7 +134,7 @@ fn data_like_the_users_are_read_and_left_alone() {
 
 #[test]
 fn what_can_not_be_asked_is_told() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for (arguments, exit, complaint) in [
         ("", Exit::Usage, "--records"),
         ("--records 5", Exit::Usage, "--size"),
@@ -161,7 +161,7 @@ fn what_can_not_be_asked_is_told() {
 #[cfg(all(feature = "redb", feature = "sqlite"))]
 #[test]
 fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let ask = "advise --records 100 --size 100B --guarantee process";
     let said = scratch.storebench(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
     assert!(said.out.contains("redb (power)") && said.out.contains("gives more than process"), "{said}");
@@ -183,7 +183,7 @@ fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
 
 #[test]
 fn no_trial_begins_when_the_budget_is_spent() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench(&SMALL.replace("20s", "50ms")).ends(Exit::Success);
     assert!(said.err.contains("the budget is spent; not reached: "), "{said}");
     assert!(said.out.contains("Unfinished") && said.out.contains("not reached in time"), "{said}");
@@ -192,7 +192,7 @@ fn no_trial_begins_when_the_budget_is_spent() {
 
 #[test]
 fn an_interrupted_answer_keeps_what_was_measured() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let started = scratch.start(STOREBENCH, &SMALL.replace("20s", "60s"));
     let under_way = || scratch.processes().iter().any(|line| line.contains("__trial"));
     wait_for("a trial", under_way);

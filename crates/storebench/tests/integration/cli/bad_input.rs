@@ -9,7 +9,7 @@ use super::support::{STOREBENCH, Scratch, TINY, said};
 
 #[test]
 fn an_unknown_store_is_named_with_what_was_probably_meant() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let known = ["\"sqllite\"", "did you mean sqlite?", "flat-folder"];
     scratch.storebench("run crud --store sqllite").complains(Exit::UnknownStore, &known);
     scratch
@@ -21,7 +21,7 @@ fn an_unknown_store_is_named_with_what_was_probably_meant() {
 
 #[test]
 fn a_store_that_is_not_built_says_what_to_do() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch
         .faulty("run crud --store tape")
         .complains(Exit::UnknownStore, &["tape is not built", "build with --features tape"]);
@@ -29,7 +29,7 @@ fn a_store_that_is_not_built_says_what_to_do() {
 
 #[test]
 fn values_that_cannot_be_used_are_named() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("file", "text");
     fs::create_dir(scratch.join("empty")).unwrap();
     for (arguments, words) in [
@@ -84,7 +84,7 @@ fn values_that_cannot_be_used_are_named() {
 
 #[test]
 fn numbers_are_read_as_people_write_them() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for (records, counts) in [
         ("100,1000", &["100..500", "1000..5000"] as &[_]),
         ("1,000", &["1000..5000"]),
@@ -104,7 +104,7 @@ fn numbers_are_read_as_people_write_them() {
 
 #[test]
 fn an_unknown_option_or_command_says_where_help_is() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for (arguments, words) in [
         ("run crud --durability power", &["'--durability'", "see storebench run --help"] as &[_]),
         ("run crud --recrods 10", &["'--recrods'", "'--records'", "see storebench run --help"]),
@@ -125,7 +125,7 @@ fn an_unknown_option_or_command_says_where_help_is() {
 
 #[test]
 fn a_folder_that_is_no_run_is_left_as_it_is() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("photos/holiday.jpg", "picture");
     scratch.write("odd/run.json", "{\"made by\": \"somebody else\"}");
     scratch.write("broken/run.json", "not even JSON");
@@ -153,7 +153,7 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
 
 #[test]
 fn a_run_of_another_version_is_left_as_it_is() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let header = scratch.only_run().join("run.json");
     let text = fs::read_to_string(&header).unwrap();
@@ -180,7 +180,7 @@ fn a_run_of_another_version_is_left_as_it_is() {
 
 #[test]
 fn a_result_that_cannot_be_read_is_named_with_its_line() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let results = scratch.only_run().join("results.jsonl");
     let text = fs::read_to_string(&results).unwrap();
@@ -195,7 +195,7 @@ fn a_result_that_cannot_be_read_is_named_with_its_line() {
 
 #[test]
 fn what_leaves_nothing_to_run_or_show_says_so() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch
         .storebench(&format!("run crud --store lmdb {TINY} --size-limit 1KiB"))
         .complains(Exit::Nothing, &["no cell can run", "over the size limit of 1.00 KiB"]);
@@ -213,7 +213,7 @@ fn what_leaves_nothing_to_run_or_show_says_so() {
 #[test]
 fn arguments_that_are_no_unicode_are_no_trouble() {
     use std::os::unix::ffi::OsStrExt;
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let odd = std::ffi::OsStr::from_bytes(b"plan-\xFF");
     fs::create_dir(scratch.path().join(odd)).unwrap();
     let with_odd = |arguments: &str| said(scratch.command(STOREBENCH, arguments).arg(odd));

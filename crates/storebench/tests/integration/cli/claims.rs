@@ -35,7 +35,7 @@ fn json(scratch: &Scratch) -> Value {
 
 #[test]
 fn claims_of_ones_own_go_with_the_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("mine.toml", format!("{OWN}{CLAIM}"));
     let said = scratch.storebench("run mine.toml --trials 3").ends(Exit::Success);
     assert!(said.out.contains("Published findings") && said.out.contains("of 1 "), "{said}");
@@ -53,7 +53,7 @@ fn claims_of_ones_own_go_with_the_run() {
 
 #[test]
 fn a_narrowed_run_has_no_verdict_on_the_whole() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let sizes = OWN.replace("[\"1KiB..2KiB\"]", "[\"1KiB..2KiB\", \"2KiB..3KiB\", \"3KiB..4KiB\"]");
     scratch.write("mine.toml", format!("{sizes}{CLAIM}"));
     scratch.storebench("run mine.toml --preset one --record-size 1KiB..2KiB --trials 3").ends(Exit::Success);
@@ -69,7 +69,7 @@ fn a_narrowed_run_has_no_verdict_on_the_whole() {
 
 #[test]
 fn one_trial_gives_no_verdict() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("mine.toml", format!("{OWN}{CLAIM}"));
     scratch.storebench("run mine.toml --preset one --trials 1").ends(Exit::Success);
     let said = scratch.storebench("report latest").ends(Exit::Success);
@@ -82,7 +82,7 @@ fn one_trial_gives_no_verdict() {
 
 #[test]
 fn a_wrong_claim_is_told_by_line_before_anything_runs() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let line = OWN.lines().count() + 2;
     for (from, to, word) in [
         ("[\"insert\"]", "[\"inserts\"]", "did you mean insert?"),
@@ -102,7 +102,7 @@ fn a_wrong_claim_is_told_by_line_before_anything_runs() {
 
 #[test]
 fn a_claim_that_was_broken_in_a_run_is_told() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("mine.toml", format!("{OWN}{CLAIM}"));
     scratch.storebench("run mine.toml --preset one --trials 1").ends(Exit::Success);
     let header = scratch.only_run().join("run.json");
@@ -114,7 +114,7 @@ fn a_claim_that_was_broken_in_a_run_is_told() {
 
 #[test]
 fn every_claim_of_crud_is_checked_on_a_real_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let study = "--store sqlite,leveldb,rocksdb,berkeleydb,flat-folder,nested-folder --records 100..200 \
                  --record-size 1B..1KiB,10KiB..12KiB --operations 10 --trials 1 --guarantee process";
     let said = scratch.storebench(&format!("run crud {study}")).ends(Exit::Success);
@@ -138,7 +138,7 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
 
 #[test]
 fn the_preset_of_the_paper_compresses_both_kinds_of_data_as_its_stores_did() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let mut plan = plan::find("crud").unwrap();
     plan.apply_preset("paper").unwrap();
     assert_eq!(plan.parameters.get(&COMPRESSION), Some(Compression::On));
@@ -153,7 +153,7 @@ fn the_preset_of_the_paper_compresses_both_kinds_of_data_as_its_stores_did() {
 
 #[test]
 fn published_tables_stand_beside_a_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let study = TINY.replace("--records 20", "--records 100").replace("process", "default");
     scratch
         .storebench(&format!(

@@ -16,7 +16,7 @@ use super::support::{Scratch, TINY, another_run, fields};
 fn runs() -> &'static Scratch {
     static RUNS: OnceLock<Scratch> = OnceLock::new();
     RUNS.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let study = TINY.replace("--trials 1", "--trials 5");
         scratch
             .storebench(&format!("run crud --store sqlite,flat-folder {study} --hardware laptop"))

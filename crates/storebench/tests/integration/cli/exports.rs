@@ -12,7 +12,7 @@ use super::support::{Scratch, TINY};
 fn run() -> &'static Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     RUN.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let study = TINY.replace("--trials 1", "--trials 3").replace("process", "none,process");
         scratch.storebench(&format!("run crud --store flat-folder,sqlite {study}")).ends(Exit::Success);
         scratch

@@ -8,7 +8,7 @@ use super::support::{STOREBENCH, Scratch, contents, wait_for};
 
 #[test]
 fn the_same_files_are_made_again_and_never_overwritten() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench("generate shop --size 256KiB --out one --threads 1").ends(Exit::Success);
     assert!(said.out.contains("one/orders.csv") && said.out.contains(" rows, "), "{said}");
     scratch.storebench("generate shop --size 256KiB --out two --threads 3").ends(Exit::Success);
@@ -22,7 +22,7 @@ fn the_same_files_are_made_again_and_never_overwritten() {
 
 #[test]
 fn what_is_interrupted_leaves_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let part = scratch.join("large/customers.csv.part");
     let started = scratch.start(STOREBENCH, "generate shop --size 100GiB --out large");
     // Five times the memory that it may take.
@@ -38,7 +38,7 @@ fn what_is_interrupted_leaves_nothing() {
 
 #[test]
 fn sizes_out_of_bounds_are_refused() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench("generate shop --size 10B --out data");
     said.complains(Exit::BadValue, &["from 1KiB to 1TiB"]);
     assert!(!scratch.join("data").exists());

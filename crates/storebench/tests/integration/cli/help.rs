@@ -30,7 +30,7 @@ const COMMANDS: [&str; 15] = [
 
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for command in COMMANDS.iter().copied().chain([""]) {
         for how in ["--help", "-h"] {
             let said = scratch.storebench(&format!("{command} {how}")).ends(Exit::Success);
@@ -61,7 +61,7 @@ fn fits(what: &str, text: &str) {
 
 #[test]
 fn lists_and_dry_runs_fit_the_screen() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     fs::create_dir_all(scratch.join("a-second-place")).unwrap();
     let every_axis = "--threads 1,4 --rate 5000/s --tuning equal --cache cold --background none,disk:50MiB/s \
         --store lmdb,redb,flat-folder --records 1000000..1050000 --record-size 100KiB..1MiB,2MiB --guarantee none,power";
@@ -84,19 +84,19 @@ fn lists_and_dry_runs_fit_the_screen() {
 
 #[test]
 fn no_command_at_all_shows_the_help() {
-    let said = Scratch::new().storebench("").ends(Exit::Usage);
+    let said = Scratch::in_memory().storebench("").ends(Exit::Usage);
     assert!(said.out.is_empty() && said.err.contains("Usage: storebench <COMMAND>"), "{said}");
 }
 
 #[test]
 fn the_version_is_shown() {
-    let said = Scratch::new().storebench("--version").ends(Exit::Success);
+    let said = Scratch::in_memory().storebench("--version").ends(Exit::Success);
     assert_eq!(said.out, format!("storebench {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn stores_are_listed_with_what_they_can() {
-    let said = Scratch::new().storebench("stores").ends(Exit::Success);
+    let said = Scratch::in_memory().storebench("stores").ends(Exit::Success);
     let head = said.out.lines().next().unwrap();
     for title in ["store", "kind", "version", "guarantees", "order", "sessions", "codec"] {
         assert!(head.contains(title), "{head}");
@@ -119,7 +119,7 @@ fn stores_are_listed_with_what_they_can() {
 
 #[test]
 fn studies_are_listed_with_their_presets() {
-    let said = Scratch::new().storebench("studies").ends(Exit::Success);
+    let said = Scratch::in_memory().storebench("studies").ends(Exit::Success);
     for study in STUDIES {
         assert!(said.out.contains(study.name), "{said}");
     }
@@ -129,7 +129,7 @@ fn studies_are_listed_with_their_presets() {
 #[test]
 fn completions_are_scripts_that_their_shells_accept() {
     for shell in ["bash", "zsh", "fish"] {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let said = scratch.storebench(&format!("completions {shell}")).ends(Exit::Success);
         for word in COMMANDS.iter().chain(["record-size", "guarantee"].iter()) {
             assert!(said.out.contains(word), "{shell}: {word}");
@@ -140,7 +140,7 @@ fn completions_are_scripts_that_their_shells_accept() {
             Err(error) => skipped(&format!("syntax of the {shell} completions"), &error.to_string()),
         }
     }
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let script = scratch.write("script", scratch.storebench("completions bash").out);
     let complete = "source ./script; COMP_WORDS=(storebench rep); COMP_CWORD=1; _storebench storebench rep storebench; \
         echo ${COMPREPLY[@]}";
@@ -160,7 +160,7 @@ fn completions_are_scripts_that_their_shells_accept() {
 
 #[test]
 fn man_pages_are_there_for_every_command_and_render() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench("man pages/man1").ends(Exit::Success);
     let entries = fs::read_dir(scratch.join("pages/man1")).unwrap();
     let mut pages: Vec<String> =
@@ -210,7 +210,7 @@ fn rendered(page: &Path) -> Option<String> {
 
 #[test]
 fn the_program_needs_no_home_and_no_terminal() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let mut command = scratch.command(STOREBENCH, "stores");
     said(command.env_clear()).ends(Exit::Success);
 }

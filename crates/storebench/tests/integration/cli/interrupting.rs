@@ -44,7 +44,7 @@ fn endless(scratch: &Scratch) -> Started {
 #[test]
 fn an_interrupted_run_keeps_its_results_and_is_gone_on_with() {
     for signal in ["INT", "TERM", "HUP"] {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let arguments = SLOW.replace("--operations 5", "--operations 30");
         let run = started(&scratch, &arguments);
         run.signal(signal);
@@ -68,7 +68,7 @@ fn an_interrupted_run_keeps_its_results_and_is_gone_on_with() {
 
 #[test]
 fn a_run_whose_program_is_built_anew_stays_with_the_one_it_began_with() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let program = scratch.join("storebench");
     fs::copy(faulty(), &program).unwrap();
     let run = scratch.start(&program, SLOW);
@@ -82,7 +82,7 @@ fn a_run_whose_program_is_built_anew_stays_with_the_one_it_began_with() {
 
 #[test]
 fn a_killed_run_takes_its_trial_with_it_and_is_gone_on_with() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = started(&scratch, &SLOW.replace("--operations 5", "--operations 60"));
     run.signal("KILL");
     assert_eq!(run.end().code, None, "it ended by the signal");
@@ -120,7 +120,7 @@ fn cleaned(scratch: &Scratch, arguments: &str) -> Vec<String> {
 
 #[test]
 fn what_a_kill_left_is_cleaned_on_request_and_nothing_else() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("disk/photos/holiday.jpg", "picture");
     scratch.write("disk/storebench-work-9/notes.txt", "a user's own, whatever its name");
     let before = contents(&scratch.join("disk"));
@@ -149,7 +149,7 @@ fn held(scratch: &Scratch) -> Vec<serde_json::Value> {
 
 #[test]
 fn a_killed_runs_stage_is_given_back_by_the_next_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let arguments = format!("{SLOW} --background cpu").replace("--operations 5", "--operations 60");
     let run = started(&scratch, &arguments);
     wait_for("the trial's load", || held(&scratch).iter().any(|thing| !thing["process"]["pid"].is_null()));
@@ -170,7 +170,7 @@ fn a_killed_runs_stage_is_given_back_by_the_next_run() {
 
 #[test]
 fn a_line_that_was_cut_off_in_writing_is_run_again() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.faulty(SLOW).ends(Exit::Success);
     let results = scratch.only_run().join("results.jsonl");
     let whole = fs::read(&results).unwrap();
@@ -187,7 +187,7 @@ fn a_line_that_was_cut_off_in_writing_is_run_again() {
 
 #[test]
 fn a_run_at_work_is_left_alone() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = endless(&scratch);
     let folder = scratch.only_run();
     let shown = folder.display().to_string();
@@ -204,7 +204,7 @@ fn a_run_at_work_is_left_alone() {
 
 #[test]
 fn a_run_is_gone_on_with_by_path_by_name_and_as_the_latest() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let folder = scratch.only_run();
     let name = Path::new(folder.file_name().unwrap()).display().to_string();
@@ -218,7 +218,7 @@ fn a_run_is_gone_on_with_by_path_by_name_and_as_the_latest() {
 
 #[test]
 fn failures_of_before_count_when_a_run_is_gone_on_with() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.faulty(&format!("run crud --store errs,flat-folder {TINY}")).ends(Exit::TrialsFailed);
     let said = scratch.faulty("run --resume latest").ends(Exit::TrialsFailed);
     assert!(said.err.contains("1 trial failed"), "{said}");
@@ -227,7 +227,7 @@ fn failures_of_before_count_when_a_run_is_gone_on_with() {
 
 #[test]
 fn a_run_whose_place_has_gone_says_so() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     fs::create_dir(scratch.join("disk")).unwrap();
     scratch.faulty(&format!("run crud --store flat-folder {TINY} --at disk")).ends(Exit::Success);
     fs::remove_dir(scratch.join("disk")).unwrap();

@@ -37,7 +37,7 @@ fn own(scratch: &Scratch, arguments: &str) -> Said {
 
 #[test]
 fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("mine.toml", SAVING);
     let help = own(&scratch, "run --help").ends(Exit::Success);
     assert!(help.out.contains("--way <NAME,...>") && help.out.contains("in-place, rename"), "{}", help.out);
@@ -97,7 +97,7 @@ fn its_filter_works_in_a_browser(scratch: &Scratch) {
 
 #[test]
 fn a_setting_of_several_values_makes_variants_of_its_store() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let narrow =
         "--records 10 --record-size 10B --data incompressible --guarantee process --operations 5 --trials 1";
     let sweep = format!("run crud --store fjall,flat-folder {narrow} --set fjall.data_block_size=4096,65536");
@@ -119,7 +119,7 @@ fn a_setting_of_several_values_makes_variants_of_its_store() {
 
 #[test]
 fn one_file_is_read_and_written_without_a_store() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let narrow =
         "--file-size 1MiB --block-size 4KiB,64KiB --io buffered --duration 20ms --sync none,fdatasync";
     let ran = scratch.storebench(&format!("run device --quick {narrow} --cache warm")).ends(Exit::Success);

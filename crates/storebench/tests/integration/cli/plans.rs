@@ -35,7 +35,7 @@ guarantee = ["process"]
 
 #[test]
 fn a_plan_of_ones_own_runs() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("mine.toml", OWN);
     let said = scratch.storebench("run mine.toml").ends(Exit::Success);
     assert!(said.out.contains("study mine"), "{said}");
@@ -54,7 +54,7 @@ fn a_plan_of_ones_own_runs() {
 
 #[test]
 fn a_wrong_plan_is_told_by_line() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for (from, to, words) in [
         ("trials = 2", "trails = 2", &["line 5", "`trails`", "did you mean trials?"] as &[_]),
         ("guarantee = [\"process\", \"power\"]", "colour = [\"red\"]", &["line 20", "`colour`"]),
@@ -84,7 +84,7 @@ fn a_wrong_plan_is_told_by_line() {
 
 #[test]
 fn a_plan_that_cannot_be_read_says_why() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("binary.toml", b"\xFF\xFE\x00");
     fs::create_dir(scratch.join("folder.toml")).unwrap();
     for (name, word) in

@@ -18,7 +18,7 @@ const STORES: &str = "sqlite,lmdb,flat-folder";
 fn runs() -> &'static Scratch {
     static RUNS: OnceLock<Scratch> = OnceLock::new();
     RUNS.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let study =
             "--records 20,40 --record-size 1B..1KiB,1KiB..10KiB --guarantee process,power --operations 5";
         scratch
@@ -54,7 +54,7 @@ fn a_run_is_found_by_path_by_name_and_as_the_latest() {
     assert_eq!(report("latest"), by_path);
     assert_eq!(report(&second.file_name().unwrap().to_string_lossy()), by_path);
     assert!(report(&first.display().to_string()).contains("laptop"));
-    let elsewhere = Scratch::new();
+    let elsewhere = Scratch::in_memory();
     let out = runs().join("storebench-runs");
     let said = elsewhere.storebench(&format!("report latest --out {}", out.display())).ends(Exit::Success);
     assert_eq!(said.out, by_path);
@@ -62,7 +62,7 @@ fn a_run_is_found_by_path_by_name_and_as_the_latest() {
 
 #[test]
 fn a_run_that_is_named_twice_would_count_twice() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let name = scratch.only_run().file_name().unwrap().to_string_lossy().into_owned();
     let twice = scratch.storebench(&format!("report latest {name}"));
@@ -71,7 +71,7 @@ fn a_run_that_is_named_twice_would_count_twice() {
 
 #[test]
 fn a_page_replaces_pages_alone() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     scratch.storebench("report latest --html page.html").ends(Exit::Success);
     scratch.storebench("report latest --html page.html").ends(Exit::Success);
@@ -224,7 +224,7 @@ fn the_json_has_everything() {
 #[test]
 fn runs_of_one_hardware_add_up_and_others_stand_apart() {
     let [_, server] = folders();
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     for _ in 0..2 {
         scratch
             .storebench(&format!("run crud --store {STORES} {TINY} --hardware server"))
@@ -249,7 +249,7 @@ fn runs_of_one_hardware_add_up_and_others_stand_apart() {
 
 #[test]
 fn a_run_without_results_says_so() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     fs::write(scratch.only_run().join("results.jsonl"), "").unwrap();
     for how in ["", "--table", "--csv", "--csv-long", "--json"] {

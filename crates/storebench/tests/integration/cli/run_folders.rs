@@ -12,7 +12,7 @@ use super::support::{
 
 /// A directory with one run of four trials.
 fn with_a_run() -> Scratch {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let study =
         TINY.replace("--trials 1", "--trials 2").replace("--guarantee process", "--guarantee default");
     scratch.faulty(&format!("run crud --store flat-folder,null {study}")).ends(Exit::Success);
@@ -118,7 +118,7 @@ fn blames_no_store(said: &Said) {
 
 #[test]
 fn a_run_whose_folder_is_moved_ends_and_says_where_it_is_now() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = at_work(&scratch);
     let elsewhere = scratch.join("elsewhere");
     fs::rename(scratch.only_run(), &elsewhere).unwrap();
@@ -137,7 +137,7 @@ fn a_run_whose_folder_is_moved_ends_and_says_where_it_is_now() {
 
 #[test]
 fn a_run_whose_folder_is_deleted_ends_and_promises_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = at_work(&scratch);
     let folder = scratch.only_run();
     wait_for("the folder to go", || fs::remove_dir_all(&folder).is_ok());
@@ -151,7 +151,7 @@ fn a_run_whose_folder_is_deleted_ends_and_promises_nothing() {
 
 #[test]
 fn a_work_folder_that_is_deleted_is_no_failure_of_the_store() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = at_work(&scratch);
     wait_for("a trial's folder to go", || {
         let Ok(entries) = fs::read_dir(scratch.join("storebench-runs")) else { return false };
@@ -177,7 +177,7 @@ fn no_codes(said: &Said) {
 
 #[test]
 fn escape_codes_of_a_run_do_not_reach_the_terminal() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.faulty(&format!("run crud --store flat-folder,errs,refuses {TINY}")).ends(Exit::TrialsFailed);
     let run = scratch.only_run();
     let header = fs::read_to_string(run.join("run.json")).unwrap();
@@ -210,7 +210,7 @@ fn escape_codes_of_a_run_do_not_reach_the_terminal() {
 
 #[test]
 fn a_file_where_a_directory_is_wanted_is_told_with_advice() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("file", "text");
     for out in ["file", "file/runs"] {
         for command in ["run crud", "advise --records 100 --size 1KiB"] {
@@ -251,7 +251,7 @@ fn a_report_needs_no_second_thread() {
 
 #[test]
 fn too_many_combinations_are_refused_with_their_arithmetic() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let list =
         |count: u32, unit: &str| (1..=count).map(|n| format!("{n}{unit}")).collect::<Vec<_>>().join(",");
     let arguments = format!("run crud --threads {} --rate {} --dry-run", list(1024, ""), list(3000, "/s"));

@@ -15,7 +15,7 @@ use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcome
 
 #[test]
 fn every_store_runs_at_every_guarantee_that_it_offers() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let arguments = TINY.replace("--guarantee process", "--guarantee process,power,default");
     let said = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
     let run = scratch.results();
@@ -52,27 +52,27 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
 
 #[test]
 fn a_precision_is_looked_for_after_planned_numbers_of_blocks() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     // A store alone has nothing to be compared with: the first look ends it, and none comes before three blocks.
     scratch.storebench(&format!("run crud {TINY} --store flat-folder --precision 5%")).ends(Exit::Success);
     let run = scratch.results();
     assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
     assert_complete(&run, 1, 3);
     // A budget alone goes to what is undecided: here that is nothing.
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud {TINY} --store flat-folder --budget 5m")).ends(Exit::Success);
     let run = scratch.results();
     assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
     assert_complete(&run, 1, 3);
     // Without either nothing is looked at.
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud {TINY} --store flat-folder")).ends(Exit::Success);
     assert_eq!(scratch.results().header.looks, [0_u32; 0]);
 }
 
 #[test]
 fn a_dry_run_lists_the_cells_and_leaves_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
     assert!(scratch.contents().is_empty(), "{:?}", scratch.contents());
     let ids = cells_of(&said.out);
@@ -96,7 +96,7 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
 #[test]
 fn a_dry_run_counts_the_duration() {
     let how = TINY.replace("--operations 5", "--duration 20s").replace("--trials 1", "--trials 3");
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said =
         scratch.storebench(&format!("run crud --store flat-folder {how} --dry-run")).ends(Exit::Success);
     // Four operations in three trials, of 20 seconds each.
@@ -105,7 +105,7 @@ fn a_dry_run_counts_the_duration() {
 
 #[test]
 fn a_setting_with_which_every_trial_fails_is_refused_before_the_first() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = format!("run crud --store fjall,flat-folder {TINY}");
     for how in ["", "--dry-run"] {
         scratch
@@ -138,7 +138,7 @@ fn cells_of(out: &str) -> Vec<String> {
 
 #[test]
 fn every_axis_can_be_narrowed() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let narrow = "--store lmdb,flat-folder --record-size 1KiB..10KiB,512B --records 1000,2k..3k --data compressible \
         --guarantee process,default";
     let said = scratch.storebench(&format!("run crud {narrow} --dry-run --trials 7")).ends(Exit::Success);
@@ -160,7 +160,7 @@ fn every_axis_can_be_narrowed() {
 
 #[test]
 fn every_axis_of_trust_can_be_widened() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     fs::create_dir(scratch.join("other")).unwrap();
     let wide =
         "--threads 1,4 --rate closed,500/s --tuning default,equal --cache warm,cold --at a=. --at b=other";
@@ -182,7 +182,7 @@ fn every_axis_of_trust_can_be_widened() {
 
 #[test]
 fn how_cells_are_run_can_be_changed_and_is_written_down() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let text = scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(4000));
     let how = "--trials 2 --operations 7 --order update,insert --seed 11 --size-limit 1MiB --timeout 40s --visit touch \
         --compression on --text books --data compressible --hardware my-laptop";
@@ -206,7 +206,7 @@ fn how_cells_are_run_can_be_changed_and_is_written_down() {
 
 #[test]
 fn combinations_over_the_size_limit_are_left_out_and_listed() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let arguments = format!("run crud --store flat-folder {TINY} --size-limit 100KiB")
         .replace("1B..1KiB", "1B..1KiB,100KiB..1MiB");
     let said = scratch.storebench(&arguments).ends(Exit::Success);
@@ -223,7 +223,7 @@ fn combinations_over_the_size_limit_are_left_out_and_listed() {
 #[test]
 fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
     let notes = |seed: u32, data: &str| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(4000));
         let how = TINY.replace("--data incompressible", data);
         let mut command = scratch.command(faulty(), &format!("run crud --store notes {how} --seed {seed}"));
@@ -247,7 +247,7 @@ fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
 
 #[test]
 fn each_block_has_data_of_its_own_the_same_in_all_its_cells() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let how = TINY.replace("--trials 1", "--trials 2").replace("--records 20", "--records 20,30");
     let mut command = scratch.command(faulty(), &format!("run crud --store notes {how}"));
     said(command.env("STOREBENCH_TEST_NOTES", scratch.join("notes"))).ends(Exit::Success);
@@ -267,7 +267,7 @@ fn each_block_has_data_of_its_own_the_same_in_all_its_cells() {
 
 #[test]
 fn runs_begun_in_the_same_second_have_folders_of_their_own() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let runs: Vec<_> = (0..3)
         .map(|_| {
             let mut command = scratch.command(STOREBENCH, &format!("run crud --store flat-folder {TINY}"));
@@ -283,7 +283,7 @@ fn runs_begun_in_the_same_second_have_folders_of_their_own() {
 
 #[test]
 fn stores_files_go_where_they_are_told_and_what_is_there_stays() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("disk/photos/holiday.jpg", "picture");
     scratch.write("disk/storebench-work-mine/notes.txt", "a user's own, whatever its name");
     scratch.write("results/thesis.txt", "text");

@@ -89,7 +89,7 @@ fn run(scratch: &Scratch, systemd_run: &str) -> Option<Said> {
 
 #[test]
 fn a_trial_in_a_scope_is_held_and_tells_by_what() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(said) = run(&scratch, HOLDS) else { return };
     said.ends(Exit::Success);
     let asked = fs::read_to_string(scratch.join("runtime/asked")).unwrap();
@@ -110,7 +110,7 @@ fn a_trial_in_a_scope_is_held_and_tells_by_what() {
 
 #[test]
 fn a_scope_that_does_not_hold_measures_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let lax = HOLDS.replace("echo \"${1#*=}\" >\"$group/memory.max\"", "echo max >\"$group/memory.max\"");
     assert_ne!(lax, HOLDS);
     let Some(said) = run(&scratch, &lax) else { return };
@@ -127,7 +127,7 @@ fn a_scope_that_does_not_hold_measures_nothing() {
 
 #[test]
 fn a_scope_that_can_not_be_made_says_why() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let refuses = "#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2\nexit 1\n";
     let Some(said) = run(&scratch, refuses) else { return };
     said.ends(Exit::TrialsFailed);

@@ -13,6 +13,8 @@ use storebench_core::folder;
 use storebench_core::result::{Outcome, Run};
 use tempfile::TempDir;
 
+use crate::in_memory;
+
 /// The arguments that make a study as small as it can be, its store aside.
 pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
     --operations 5 --trials 1 --timeout 60s";
@@ -37,14 +39,20 @@ pub fn example(name: &str) -> PathBuf {
     path
 }
 
-/// A directory on a real disk, in which the programs are run; deleted with all it holds.
+/// A directory in which the programs are run; deleted with all it holds.
 pub struct Scratch {
     directory: TempDir,
 }
 
 impl Scratch {
+    /// One on a real disk.
     pub fn new() -> Scratch {
         Scratch { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+    }
+
+    /// One in memory, for tests to which the disk is no matter.
+    pub fn in_memory() -> Scratch {
+        Scratch { directory: in_memory::folder("scratch-") }
     }
 
     /// One where the system keeps what is temporary, which every user may enter.

@@ -21,7 +21,7 @@ fn make_pipe(path: &Path) {
 
 #[test]
 fn man_pages_replace_man_pages_of_ours_and_nothing_else() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.storebench("man pages").ends(Exit::Success);
     let pages = contents(&scratch.join("pages"));
     let theirs = scratch.write("pages/storebench-run.1", "my notes on runs");
@@ -47,7 +47,7 @@ fn man_pages_replace_man_pages_of_ours_and_nothing_else() {
 
 #[test]
 fn a_pipe_in_place_of_a_lock_or_a_marker_is_not_waited_for() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let lock = scratch.only_run().join(".lock");
     fs::remove_file(&lock).unwrap();
@@ -63,7 +63,7 @@ fn a_pipe_in_place_of_a_lock_or_a_marker_is_not_waited_for() {
 
 #[test]
 fn a_link_in_place_of_a_log_is_not_followed() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let run = scratch.start_faulty(SLOW);
     wait_for("a trial", || scratch.runs().iter().any(|run| run.join("trial.json").exists()));
     run.signal("INT");
@@ -86,7 +86,7 @@ fn a_link_in_place_of_a_log_is_not_followed() {
 
 #[test]
 fn a_run_in_another_container_keeps_its_folder() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let mut command = Command::new("unshare");
     if !is_root() {
         command.args(["--user", "--map-root-user"]);
@@ -110,7 +110,7 @@ fn root_leaves_what_belongs_to_others() {
     if !is_root() {
         return skipped("another user's work folder", "needs root");
     }
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch.write("disk/storebench-work-1/.storebench-work", GONE);
     scratch.write("disk/storebench-work-1/trial/data", "theirs");
     let before = scratch.contents();
@@ -130,7 +130,7 @@ fn root_leaves_what_belongs_to_others() {
 
 #[test]
 fn a_file_system_without_locks_holds_no_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let traced =
         format!("-f -o /dev/null -e trace=flock -e inject=flock:error=EOPNOTSUPP {}", faulty().display());
     if !scratch.command("strace", "-o /dev/null true").output().is_ok_and(|output| output.status.success()) {

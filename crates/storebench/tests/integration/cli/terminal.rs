@@ -9,7 +9,7 @@ use super::support::{STOREBENCH, Said, Scratch, TINY, said};
 
 /// A directory with one run in it.
 fn with_a_run() -> Scratch {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     scratch
         .storebench(&format!("run crud --store flat-folder,nested-folder {TINY} --trials 2").replacen(
             "--trials 1",
@@ -59,7 +59,7 @@ fn colour_is_for_terminals_and_for_those_who_want_it() {
 
 #[test]
 fn a_run_on_a_terminal_shows_a_bar_and_ends_with_the_table() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let arguments = format!("run crud --store flat-folder,nested-folder {TINY}");
     let said = on_a_terminal(&scratch, 100, None, &arguments).ends(Exit::Success);
     assert!(said.out.contains("/2  "), "the bar counts\n{said}");
@@ -97,7 +97,7 @@ fn a_reader_that_goes_early_is_no_error() {
 
 #[test]
 fn a_run_outlives_those_who_watch_it() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let mut command = scratch.command(STOREBENCH, &format!("run crud --store flat-folder {TINY}"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop((child.stdout.take(), child.stderr.take()));

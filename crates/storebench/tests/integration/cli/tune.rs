@@ -13,7 +13,7 @@ const WORK: &str = "--records 50 --size 100B --mix get=50,update=50";
 fn tuned() -> &'static (Scratch, String) {
     static TUNED: OnceLock<(Scratch, String)> = OnceLock::new();
     TUNED.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         let said = scratch
             .storebench(&format!("tune sqlite {WORK} --budget 8s --html answer.html"))
             .ends(Exit::Success);
@@ -82,7 +82,7 @@ fn an_earlier_tuning_answers_again_but_not_for_other_work() {
 
 #[test]
 fn what_can_t_be_tuned_says_why() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench(&format!("tune null {WORK}")).ends(Exit::Nothing);
     assert!(said.err.contains("null has no settings that are worth a trial"), "{said}");
     let said = scratch.storebench(&format!("tune sqlit {WORK}")).ends(Exit::UnknownStore);
@@ -95,14 +95,14 @@ fn what_can_t_be_tuned_says_why() {
 
 #[test]
 fn a_budget_that_is_too_short_still_has_an_answer() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch.storebench(&format!("tune sqlite {WORK} --budget 1ms")).ends(Exit::Success);
     assert!(said.out.contains("Asked") && said.err.contains("each alone beside the default"), "{said}");
 }
 
 #[test]
 fn advice_can_end_with_tuned_settings() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let said = scratch
         .storebench("advise --records 50 --size 100B --store sqlite,leveldb --budget 10s --tune")
         .ends(Exit::Success);

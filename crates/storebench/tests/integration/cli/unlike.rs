@@ -15,7 +15,7 @@ const PLAIN: &str = "sqlite.page_size not set";
 fn runs() -> &'static Scratch {
     static RUNS: OnceLock<Scratch> = OnceLock::new();
     RUNS.get_or_init(|| {
-        let scratch = Scratch::new();
+        let scratch = Scratch::in_memory();
         for (name, set) in [("plain", ""), ("tuned", "--set sqlite.page_size=65536")] {
             scratch.storebench(&format!("run crud --store sqlite,lmdb {TINY} {set}")).ends(Exit::Success);
             fs::rename(scratch.only_run(), scratch.join(name)).unwrap();

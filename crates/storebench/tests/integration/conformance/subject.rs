@@ -13,6 +13,8 @@ use storebench_core::store::{
 };
 use tempfile::TempDir;
 
+use crate::in_memory;
+
 /// Holds every built store at every tier to `check`, and tells of all that fail. Stores go side by side, for most of
 /// the time goes into waiting for the disk.
 pub fn for_each(check: impl Fn(&Subject) + Sync) {
@@ -118,7 +120,7 @@ impl Subject {
         tier: Option<Guarantee>,
         settings: BTreeMap<String, String>,
     ) -> Subject {
-        let directory = crate::in_memory::folder(&format!("{}-", def.name));
+        let directory = in_memory::folder(&format!("{}-", def.name));
         let can = def.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         Subject { def, tier, settings, can, directory }
     }
