@@ -43,11 +43,11 @@ impl Design {
 
     /// The share of a claim's combinations that stands behind its checks; `None` where it names none.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
-        let here = self.spots(claim);
-        // A claim about what no plan of the study covers in full, as what a preset alone measures, names its own part.
-        let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
         let design =
             Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
+        let here = design.spots(claim);
+        // A claim about what no plan of the study covers in full, as what a preset alone measures, names its own part.
+        let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
         let stands_for = |position: &Position| match own {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
             false => design.stands_for(&bare(claim, position)).map(|position| spot(claim, &position)),
@@ -158,7 +158,6 @@ fn bare(claim: &Claim, position: &Position) -> Position {
 
 /// A combination as a claim counts it: without the axis between whose values it compares.
 fn spot(claim: &Claim, position: &Position) -> Position {
-    let position = bare(claim, position);
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without(axis))
 }
 

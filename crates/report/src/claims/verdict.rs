@@ -165,7 +165,8 @@ impl Coverage {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count and size, of every figure.
+    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count and size,
+    /// of every figure.
     pub fn is_half(&self) -> bool {
         2 * self.measured >= self.whole && self.short.is_empty()
     }

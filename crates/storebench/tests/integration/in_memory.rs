@@ -10,8 +10,8 @@ use tempfile::TempDir;
 const ROOM: u64 = 4 << 30;
 
 /// A fresh folder, its name beginning with `prefix`: in memory where the system has a file system there that can do what the
-/// engines ask for, else on the disk of the build. A sync costs nothing there, and a file that is made after many were
-/// deleted is not looked for a place (ext4 without a journal).
+/// engines ask for, else on the disk of the build. A sync costs nothing there, and ext4 without a journal looks long for a
+/// place for each file that is made soon after others were deleted.
 pub fn folder(prefix: &str) -> TempDir {
     static PLACE: LazyLock<&Path> = LazyLock::new(|| {
         let memory = Path::new("/dev/shm");

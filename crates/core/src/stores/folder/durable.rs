@@ -178,9 +178,10 @@ pub(super) fn walk(
         let entry = entry.map_err(StoreError::io("list a directory"))?;
         let name = entry.file_name();
         match entry.file_type() {
-            _ if is_hidden(name) => {}
             // Some file systems do not say what an entry is; then its name must do.
-            FileType::RegularFile | FileType::Unknown if layout.levels == 0 && !is_dots(name) => {
+            FileType::RegularFile | FileType::Unknown
+                if layout.levels == 0 && !is_dots(name) && !is_hidden(name.to_bytes()) =>
+            {
                 visit(Visit::File(directory, name))?;
             }
             FileType::Directory | FileType::Unknown
@@ -234,7 +235,7 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
 pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     let mut files = 0;
     walk(root, layout, &mut |visit| {
-        files += u64::from(matches!(visit, Visit::File(_, name) if !is_temporary(name)));
+        files += u64::from(matches!(visit, Visit::File(_, name) if !is_temporary(name.to_bytes())));
         Ok(())
     })?;
     Ok(files)
@@ -246,7 +247,7 @@ pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
 /// The system's own.
 pub(super) fn remove_temporaries(root: &File, layout: Layout) -> Result<()> {
     walk(root, layout, &mut |visit| match visit {
-        Visit::File(directory, name) if is_temporary(name) => {
+        Visit::File(directory, name) if is_temporary(name.to_bytes()) => {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
                 .map_err(StoreError::io("remove a temporary file"))
         }

@@ -56,10 +56,10 @@ impl Layout {
         if is_dots(name) || directory.chunks(self.level_bytes).any(is_dots) {
             return unsupported("the key would name a directory (`.` or `..`)");
         }
-        if name.starts_with(TEMPORARY_PREFIX.as_bytes()) {
+        if is_temporary(name) {
             return unsupported("the key begins as the store's temporary files do");
         }
-        if HIDDEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        if is_hidden(name) {
             return unsupported("the key begins as the files do that FUSE and NFS have removed, but hide");
         }
         Ok((directory, name))
@@ -95,11 +95,11 @@ fn unsupported<T>(why: &str) -> Result<T> {
 }
 
 /// Whether a name is one of a file that does not count yet.
-pub(super) fn is_temporary(name: &CStr) -> bool {
-    name.to_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())
+pub(super) fn is_temporary(name: &[u8]) -> bool {
+    name.starts_with(TEMPORARY_PREFIX.as_bytes())
 }
 
 /// Whether a name is one of a file that was removed, and is there only because someone has it open.
-pub(super) fn is_hidden(name: &CStr) -> bool {
-    HIDDEN_PREFIXES.iter().any(|prefix| name.to_bytes().starts_with(prefix))
+pub(super) fn is_hidden(name: &[u8]) -> bool {
+    HIDDEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

@@ -63,84 +63,44 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, righ
     let named = |stores: &[String]| stores.iter().position(|store| store == contestant);
     let at = |axis: Axis, text: &str| axis.read(text).unwrap().text() == cell.text(axis);
     let (good, bad) = if right { (1.0, 10.0) } else { (10.0, 1.0) };
-    let cost = match &claim.expect {
-        Expect::Winner(Winner { stores, .. }) => {
-            if named(stores).is_some() {
-                good
-            } else {
-                bad
+    let given = |is_good: bool| if is_good { good } else { bad };
+    let far = |times: f64| if right { 1.0 } else { times };
+    let cost =
+        match &claim.expect {
+            Expect::Winner(Winner { stores, .. }) => given(named(stores).is_some()),
+            Expect::Behind(Behind { stores }) => given(named(stores).is_none()),
+            Expect::Order(Order { stores, .. }) => {
+                let place = named(stores).map_or(1e6, |place| 2f64.powi(place as i32));
+                if right { place } else { 1.0 / place }
             }
-        }
-        Expect::Behind(Behind { stores }) => {
-            if named(stores).is_some() {
-                bad
-            } else {
-                good
+            Expect::Alike(Alike { stores, .. }) if named(stores) == Some(0) => 1.0,
+            Expect::Alike(_) => far(9.0),
+            Expect::Unchanged(Unchanged { axis, between: [a, _] }) if contestant == "sqlite" => {
+                if at(*axis, a) { 1.0 } else { far(10.0) }
             }
-        }
-        Expect::Order(Order { stores, .. }) => match (named(stores), right) {
-            (Some(place), true) => 2f64.powi(place as i32),
-            (Some(place), false) => 2f64.powi(-(place as i32)),
-            (None, _) => {
-                if right {
-                    1e6
-                } else {
-                    1e-6
-                }
+            Expect::MoreWins(more) if more.store == contestant => given(at(more.axis, &more.at)),
+            Expect::MoreAt(more) if named(&more.stores).is_some() => given(*figure == more.figure),
+            Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
+            // Figures themselves, whichever direction is good.
+            Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
+                return if of == contestant { in_range(range, right) } else { 1.0 };
             }
-        },
-        Expect::Alike(Alike { stores, .. }) => {
-            if right || named(stores) == Some(0) {
-                1.0
-            } else {
-                9.0
+            Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
+                return if at(*axis, of) { in_range(range, right) } else { 1.0 };
             }
-        }
-        Expect::Unchanged(Unchanged { axis, between: [a, _] }) => match contestant {
-            "sqlite" => {
-                if right || at(*axis, a) {
+            Expect::Value(values) => return in_range(&values.range, right),
+            Expect::Greatest(greatest) => {
+                let most = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
+                let there = at(greatest.along, &greatest.value) == right;
+                return if !at(greatest.axis, &greatest.of) {
                     1.0
+                } else if there {
+                    most
                 } else {
-                    10.0
-                }
+                    most / 4.0
+                };
             }
-            _ => 5.0,
-        },
-        Expect::MoreWins(more) if more.store == contestant => {
-            if at(more.axis, &more.at) {
-                good
-            } else {
-                bad
-            }
-        }
-        Expect::MoreAt(more) if named(&more.stores).is_some() => {
-            if *figure == more.figure {
-                good
-            } else {
-                bad
-            }
-        }
-        Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
-        // Figures themselves, whichever direction is good.
-        Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
-            return if of == contestant { in_range(range, right) } else { 1.0 };
-        }
-        Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
-            return if at(*axis, of) { in_range(range, right) } else { 1.0 };
-        }
-        Expect::Value(values) => return in_range(&values.range, right),
-        Expect::Greatest(greatest) => {
-            let most = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
-            let there = at(greatest.along, &greatest.value) == right;
-            return if !at(greatest.axis, &greatest.of) {
-                1.0
-            } else if there {
-                most
-            } else {
-                most / 4.0
-            };
-        }
-    };
+        };
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 

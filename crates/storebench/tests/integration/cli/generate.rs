@@ -22,7 +22,7 @@ fn the_same_files_are_made_again_and_never_overwritten() {
 
 #[test]
 fn what_is_interrupted_leaves_nothing() {
-    let scratch = Scratch::in_memory();
+    let scratch = Scratch::new();
     let part = scratch.join("large/customers.csv.part");
     let started = scratch.start(STOREBENCH, "generate shop --size 100GiB --out large");
     // Five times the memory that it may take.
