@@ -5,12 +5,13 @@ mod files;
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use fuser::{BackgroundSession, Config, Errno, MountOption, ReplyData, ReplyEmpty, ReplyWrite};
+use rustix::mount::{UnmountFlags, unmount};
 
 use self::files::Files;
 use crate::counts::{Counter, Counts};
@@ -22,6 +23,10 @@ use crate::request::{MICROSECOND, Nanos, Request};
 
 /// The time before a reply is due at which its thread stops sleeping: longer than the kernel oversleeps.
 const AWAKE: Nanos = 100 * MICROSECOND;
+
+/// How long a file of the disk may stay open after it is no longer needed. A child process that another thread has just begun holds
+/// copies of all open files until it runs its own program.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The way in which a reply is sent.
 enum Answer {
@@ -62,6 +67,7 @@ struct Shared {
 
 /// A disk that is mounted. Dropping it unmounts it.
 pub struct Server {
+    at: PathBuf,
     session: Option<BackgroundSession>,
     replier: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
@@ -104,7 +110,7 @@ impl Server {
             let shared = shared.clone();
             move || shared.reply_in_time()
         })?;
-        Ok(Server { session: Some(session), replier: Some(replier), shared })
+        Ok(Server { at: at.to_owned(), session: Some(session), replier: Some(replier), shared })
     }
 
     /// Its counts so far.
@@ -146,10 +152,34 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            // Whoever still has a file of it open keeps it mounted.
-            let _ = session.umount_and_join();
+            if unmounted(&self.at) {
+                // Its thread has nothing to say that the counts don't.
+                let _ = session.join();
+            } else {
+                // It unmounts by FUSE's own helper, where this user may not.
+                drop(session);
+            }
         }
         self.stop();
+    }
+}
+
+/// Unmounts a disk, and waits until nobody has a file of it open. One that stays open loses its name: no mount is left behind.
+fn unmounted(at: &Path) -> bool {
+    let patient_until = Instant::now() + PATIENCE;
+    loop {
+        match unmount(at, UnmountFlags::NOFOLLOW) {
+            Ok(()) => return true,
+            Err(rustix::io::Errno::BUSY) if Instant::now() < patient_until => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(rustix::io::Errno::BUSY) => {
+                // Its thread may wait for whoever has the file open.
+                let _ = unmount(at, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
+                return false;
+            }
+            Err(_) => return false,
+        }
     }
 }
 

@@ -56,6 +56,31 @@ fn what_is_written_is_read_and_counted() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
 }
 
+/// Whether somebody closes the file soon, as a child process does that has just begun, or never.
+fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
+    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let disk = File::open(folder.path().join(DISK)).unwrap();
+    let held = closed_after.map_or_else(|| Some(disk.try_clone().unwrap()), |_| None);
+    let closes = thread::spawn(move || {
+        thread::sleep(closed_after.unwrap_or_default());
+        drop(disk);
+    });
+    drop(server);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
+    closes.join().unwrap();
+    drop(held);
+}
+
+#[test]
+fn a_file_that_is_still_open_for_a_moment_keeps_no_disk_mounted() {
+    unmounts_under_an_open_file(Some(Duration::from_millis(100)));
+}
+
+#[test]
+fn a_file_that_stays_open_keeps_no_disk_mounted() {
+    unmounts_under_an_open_file(None);
+}
+
 struct OfKinds {
     reads: (u64, u64),
     writes: (u64, u64),
