@@ -16,6 +16,8 @@ FEATURES ?=
 SETUP ?= yes
 # How many times as many tries `make torture` makes as `make test`, which takes a minute for them.
 TORTURE ?= 20
+# How many seconds `make storm` lasts.
+STORM ?= 60
 # How many tests run at a time: they wait for disks and children half of their time.
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
@@ -52,8 +54,8 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
-	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), DIST=$(DIST),"
-	@echo "         PREFIX=$(PREFIX), CLUSTERS='512 4096' (for test-vfat),"
+	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), STORM=$(STORM),"
+	@echo "         DIST=$(DIST), PREFIX=$(PREFIX), CLUSTERS='512 4096' (for test-vfat),"
 	@echo "         TARGET=$(TARGET) (for cross); CARGO_TARGET_DIR is respected"
 
 .PHONY: run
@@ -89,6 +91,12 @@ torture: ## Run the tests that kill, race and break, TORTURE times as often
 	@$(setup) test
 	@$(environment) && STOREBENCH_TORTURE=$(TORTURE) cargo test --release --package storebench \
 		$$STOREBENCH_CARGO_FLAGS -- torture::
+
+.PHONY: storm
+storm: ## Run small studies for STORM seconds while all that can go wrong does
+	@$(setup) test
+	@$(environment) && STOREBENCH_STORM=$(STORM) cargo test --release --package storebench \
+		$$STOREBENCH_CARGO_FLAGS -- torture::storm --nocapture
 
 .PHONY: check
 check: ## Check format, lints, scripts, and the dependencies' licences

@@ -2,16 +2,20 @@
 //! in every test run, about a minute altogether; many more by `make torture`.
 
 mod disk;
+mod fuzz;
 mod images;
 mod kills;
 mod mutations;
 mod races;
 mod readers;
+mod storm;
 
 use std::env;
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// The seconds that the storm is to last.
+const STORM: &str = "STOREBENCH_STORM";
 /// The factor by which more tries are made: 1 unless told otherwise.
 const TORTURE: &str = "STOREBENCH_TORTURE";
 /// The seed of the one try that is to be made again.
@@ -32,6 +36,20 @@ pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
         let _told = ToldIfItFails(seed);
         attempt(&mut fastrand::Rng::with_seed(seed));
     }
+}
+
+/// The same for as many seconds as are asked for, if any are.
+pub fn tries_for_a_while(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
+    let Some(seconds) = number(STORM).filter(|_| number(SEED).is_none()) else { return tries(few, attempt) };
+    let (start, first) =
+        (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64);
+    let mut seed = first;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let _told = ToldIfItFails(seed);
+        attempt(&mut fastrand::Rng::with_seed(seed));
+        seed += 1;
+    }
+    let _ = writeln!(std::io::stderr(), "{} rounds in {seconds} s, from seed {first}", seed - first);
 }
 
 /// A variable that holds a number.

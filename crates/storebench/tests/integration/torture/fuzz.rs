@@ -1,0 +1,169 @@
+//! Every reader of files and values that others wrote, called with changed input: none panics, whatever it is. Input that once made
+//! one panic, or worse, lies in tests/corpus with samples of what is right; a failure prints the shortest that there is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use storebench_core::axis::Axis;
+use storebench_core::folder;
+use storebench_core::measure::latency;
+use storebench_core::plan::Plan;
+use storebench_core::server::running::Address;
+use storebench_core::shown;
+use storebench_core::trace::{Ask, Summary};
+use storebench_core::units;
+use storebench_core::workload::ycsb::file;
+use storebench_core::workload::ycsb::property::{Properties, belongs};
+use storebench_report::claims;
+use tempfile::TempDir;
+
+use super::mutations::mutate;
+use super::tries;
+use crate::cli::plans::OWN;
+
+/// Changed inputs in one try.
+const CASES: u32 = 300;
+
+/// The samples of a reader; storebench's own studies are plans.
+fn corpus(reader: &str) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = root.join("tests/corpus").join(reader);
+    let folders = [own].into_iter().chain((reader == "plan").then(|| root.join("../../studies")));
+    let entries = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    assert!(!paths.is_empty(), "{reader} has no samples");
+    paths.into_iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// Calls a reader with its samples, and with what is made of them by a few changes; shrinks what makes it panic.
+fn fuzz(reader: &str, read: impl Fn(&[u8])) {
+    let samples = corpus(reader);
+    samples.iter().for_each(|sample| read(sample));
+    tries(1, |random| {
+        let seed: [u8; 32] = std::array::from_fn(|_| random.u8(..));
+        let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+        let changes = (0..samples.len(), prop::collection::vec(any::<u64>(), 0..6));
+        let changed = changes.prop_map(|(sample, changes)| {
+            let mut text = samples[sample].clone();
+            changes.into_iter().for_each(|seed| mutate(&mut text, &mut fastrand::Rng::with_seed(seed)));
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let ended = runner.run(&changed, |text| {
+            read(text.as_bytes());
+            Ok(())
+        });
+        ended.unwrap_or_else(|error| panic!("put the input into tests/corpus/{reader}: {error}"));
+    });
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn plans_are_read_or_refused() {
+    fuzz("plan", |bytes| {
+        let text = text(bytes);
+        if let Ok(plan) = Plan::parse(&text, "plan.toml") {
+            let _ = claims::of_plan(&text, "plan.toml");
+            // It is written into the header of its run, and read from there.
+            let written = plan.to_toml().unwrap();
+            assert!(Plan::parse(&written, "run.json").is_ok(), "{written}");
+        }
+    });
+}
+
+#[test]
+fn machines_are_read_or_refused() {
+    fuzz("machine", |bytes| {
+        if let Ok(plan) = Plan::parse(&format!("{OWN}\n{}", text(bytes)), "plan.toml") {
+            plan.axes.texts(Axis::MACHINE).iter().for_each(|name| drop(plan.machine(name)));
+        }
+    });
+}
+
+#[test]
+fn results_are_read_or_refused() {
+    let run = TempDir::new().unwrap();
+    let header = corpus("header").remove(0);
+    fs::write(run.path().join("run.json"), header).unwrap();
+    fuzz("results", |bytes| {
+        fs::write(run.path().join("results.jsonl"), bytes).unwrap();
+        let Ok((run, _)) = folder::read_with_notes(run.path()) else { return };
+        for measured in run.trials.iter().filter_map(|trial| trial.measured.as_ref()) {
+            for operation in &measured.operations {
+                let histogram = &operation.latency.histogram;
+                let _ = (latency::decode(histogram), latency::occurrences(histogram));
+            }
+        }
+    });
+}
+
+#[test]
+fn headers_are_read_or_refused() {
+    let run = TempDir::new().unwrap();
+    fs::write(run.path().join("results.jsonl"), "").unwrap();
+    fuzz("header", |bytes| {
+        fs::write(run.path().join("run.json"), bytes).unwrap();
+        let _ = folder::read_with_notes(run.path());
+    });
+}
+
+#[test]
+fn traces_are_read_or_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("trace");
+    fuzz("trace", |bytes| {
+        fs::write(&path, bytes).unwrap();
+        let _ = Summary::read(&path, Ask::default(), &|| false);
+    });
+}
+
+#[test]
+fn properties_are_read_or_refused() {
+    fuzz("properties", |bytes| {
+        let mut properties = Properties::default();
+        for line in file::read(&text(bytes)).unwrap_or_default() {
+            let _ = belongs(&line.name, &line.value);
+            let _ = properties.set(&line.name, &line.value);
+        }
+    });
+}
+
+/// No message repeats what could be a password.
+#[test]
+fn addresses_are_read_or_refused() {
+    fuzz("address", |bytes| {
+        for url in text(bytes).lines() {
+            let read = Address::read(url, &["postgresql", "postgres"]);
+            if let Ok(address) = &read {
+                assert!(!address.user.contains(':'), "{address:?}");
+            }
+            let told = read.map_or_else(|why| why, |_| String::new());
+            assert!(!told.contains("geheim"), "{told}");
+            let user =
+                url.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map(|(user, _)| user);
+            if let Some(user) = user.filter(|user| user.len() > 3) {
+                assert!(!shown::without_user(url).contains(user), "{url}");
+            }
+        }
+    });
+}
+
+#[test]
+fn values_of_every_axis_are_read_or_refused() {
+    fuzz("value", |bytes| {
+        for line in text(bytes).lines() {
+            let read: BTreeMap<_, _> =
+                Axis::all().into_iter().map(|axis| (axis.name(), axis.read(line).is_ok())).collect();
+            assert!(!read.is_empty());
+            let _ = (units::parse_count(line), units::parse_bytes(line), units::parse_duration(line));
+        }
+    });
+}

@@ -1,0 +1,171 @@
+//! A storm: small runs at random over stores, servers, file systems and workloads, while whatever can go wrong does. After each round
+//! nothing is left, no result is lost or doubled, and every error says why. A round follows from its seed, but for the moments at
+//! which the machine gets there.
+
+mod aftermath;
+mod study;
+mod weather;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::disk::{ends_as_documented, injection};
+use super::tries_for_a_while;
+use crate::cli::support::{Said, Scratch, Started, contents, is_root, said, wait_for};
+use crate::file_systems::with_disk;
+use crate::running_servers::Running;
+
+use study::Study;
+use weather::Weather;
+
+#[test]
+fn a_storm_loses_no_result_and_leaves_nothing() {
+    tries_for_a_while(4, |random| Round::new(random).pass(random));
+}
+
+/// A directory with what a run needs, and what it must leave alone.
+struct Round {
+    scratch: Scratch,
+    study: Study,
+    /// A server that the study uses and did not start.
+    server: Option<Running>,
+    /// A process that holds shared memory apart from the machine's.
+    apart: Option<Apart>,
+    /// Whether the stores' files are on a small disk of their own.
+    small_disk: bool,
+}
+
+/// The longest path of a disk that is mounted for a round is short.
+impl Round {
+    fn new(random: &mut fastrand::Rng) -> Round {
+        let scratch = with_disk();
+        let study = Study::choose(random);
+        scratch.write("theirs/letter", "dear reader");
+        let lines = (0..50).map(|n| format!("{n},{},key{},{}\n", ["get", "set"][n % 2], n % 7, n % 2 * 30));
+        scratch.write("trace.csv", lines.collect::<String>());
+        let small_disk = is_root() && !study.has_servers && random.u8(..4) == 0 && {
+            let size = format!("size={}m", random.u32(24..64));
+            let mut mount = scratch.command("mount", "-t tmpfs -o");
+            mount.arg(size).args(["tmpfs", "disk"]).status().unwrap().success()
+        };
+        scratch.write("disk/mine", "a picture");
+        let server = study.url_of.and_then(Running::start);
+        let apart = if is_root() { Apart::new() } else { None };
+        Round { scratch, study, server, apart, small_disk }
+    }
+
+    /// A command, apart from the machine's shared memory.
+    fn command(&self, program: &[String], arguments: &str) -> Command {
+        let mut command = match &self.apart {
+            Some(apart) => {
+                let mut command = Command::new("nsenter");
+                command.arg(format!("--ipc=/proc/{}/ns/ipc", apart.id())).arg("--").args(program);
+                command
+            }
+            None => {
+                let mut command = Command::new(&program[0]);
+                command.args(&program[1..]);
+                command
+            }
+        };
+        command.args(arguments.split_whitespace()).current_dir(self.scratch.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn storebench(&self, arguments: &str) -> Said {
+        said(&mut self.command(&[self.study.program()], arguments))
+    }
+
+    /// The arguments of its run.
+    fn arguments(&self) -> String {
+        let url = self
+            .server
+            .as_ref()
+            .map_or_else(String::new, |server| format!(" --url {}={}", server.kind, server.url));
+        format!("{}{url} --timeout 60s --at disk", self.study.arguments)
+    }
+
+    fn pass(self, random: &mut fastrand::Rng) {
+        let weather = Weather::choose(random, &self);
+        let mut program = vec![self.study.program()];
+        if let Some((call, error, when)) = &weather.injected {
+            let strace = ["strace", "-f"].into_iter().map(str::to_owned).chain(injection(call, error, when));
+            program = strace.chain(program).collect();
+        }
+        let told = format!("{}\n{weather:#?}", self.arguments());
+        let run = Started::new(&mut self.command(&program, &self.arguments()));
+        let blown = weather.blow(&self, &run);
+        let said = self.end_of(run, &told);
+        let told = format!("{told}\n{said}");
+        // Killed, or as documented; strace can't start what its own error keeps from loading.
+        if !blown.killed && said.code != Some(127) {
+            ends_as_documented(&said, &told);
+        }
+        aftermath::look(&self, &blown, &said, &told);
+        aftermath::resume(&self, &blown, &told);
+    }
+
+    /// Waits for the end of a run, which comes whatever has happened to it.
+    #[track_caller]
+    fn end_of(&self, run: Started, told: &str) -> Said {
+        let ended = std::thread::spawn(move || run.end());
+        let start = std::time::Instant::now();
+        while !ended.is_finished() {
+            assert!(
+                start.elapsed().as_secs() < 600,
+                "it does not end\n{told}\n{:#?}",
+                self.scratch.numbered_processes()
+            );
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        ended.join().unwrap_or_else(|_| panic!("it panicked\n{told}"))
+    }
+
+    /// Files that are none of storebench's.
+    fn theirs(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let own = contents(&self.scratch.join("theirs")).into_iter();
+        let mine = self.scratch.join("disk/mine");
+        let text = fs::read(&mine).unwrap();
+        own.chain([(mine, text)]).collect()
+    }
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        if self.small_disk {
+            let mut unmount = self.scratch.command("umount", "-l disk");
+            let _ = unmount.status();
+        }
+    }
+}
+
+/// A process with a namespace of its own for shared memory.
+struct Apart(Started);
+
+impl Apart {
+    fn new() -> Option<Apart> {
+        let mut command = Command::new("unshare");
+        command.args(["--ipc", "sh", "-c", "echo; exec sleep 100000"]).stdin(Stdio::null());
+        let tried = Command::new("unshare").args(["--ipc", "true"]).stderr(Stdio::null()).status();
+        if !tried.is_ok_and(|tried| tried.success()) {
+            return None;
+        }
+        let apart = Apart(Started::new(&mut command));
+        let own = fs::read_link("/proc/self/ns/ipc").unwrap();
+        let there = || fs::read_link(format!("/proc/{}/ns/ipc", apart.id()));
+        wait_for("a namespace", || there().is_ok_and(|there| there != own));
+        Some(apart)
+    }
+
+    fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// The segments of its shared memory.
+    fn segments(&self) -> Vec<String> {
+        let mut list = Command::new("nsenter");
+        list.arg(format!("--ipc=/proc/{}/ns/ipc", self.id())).args(["--", "cat", "/proc/sysvipc/shm"]);
+        said(&mut list).out.lines().skip(1).map(str::to_owned).collect()
+    }
+}
