@@ -97,6 +97,11 @@ pub enum Command {
         /// The machine; all where none is named
         machine: Option<String>,
     },
+    /// List simulated disks: what each does under common loads, the source of each parameter, what it is not
+    Disks {
+        /// The disk; all where none is named
+        disk: Option<String>,
+    },
     /// List the studies and their presets
     Studies,
     /// Tell what this machine can run, what it lacks with what would help, and what may disturb figures

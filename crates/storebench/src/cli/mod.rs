@@ -5,6 +5,7 @@ mod args;
 mod board;
 mod clean;
 mod compare;
+mod disks;
 mod doctor;
 mod dry_run;
 mod export;
@@ -112,6 +113,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Machines { machine } => machines::list(machine.as_deref()),
+        Command::Disks { disk } => disks::list(disk.as_deref()),
         Command::Studies => studies::list(),
         Command::Doctor(args) => doctor::doctor(stores, &args),
         Command::Trace(args) => trace::show(&args),

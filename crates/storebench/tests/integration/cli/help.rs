@@ -10,7 +10,7 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "report",
     "advise",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 15] = [
     "stores",
     "settings",
     "machines",
+    "disks",
     "studies",
     "doctor",
     "trace",
@@ -71,6 +72,8 @@ fn lists_and_dry_runs_fit_the_screen() {
         "settings".to_owned(),
         "machines".to_owned(),
         "machines beaglebone-black".to_owned(),
+        "disks".to_owned(),
+        "disks hdd-7200".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),

@@ -78,6 +78,7 @@ const CLI: Modules = &[
     ("compare", &["args", "files", "output", "report", "runs"]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
+    ("disks", &["output"]),
     ("doctor", &["args", "launch", "machines", "output", "runs"]),
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),

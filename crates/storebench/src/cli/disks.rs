@@ -1,0 +1,123 @@
+//! `storebench disks`: the simulated disks, what each does under common loads, where its parameters come from, and what it is not.
+
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::shown::quoted;
+use storebench_core::units::three_digits;
+use storebench_disk::disks::{Disk, NAMES, Parameter, shipped};
+use storebench_disk::figures::{LOADS, Load};
+use storebench_report::terminal::grid::wrap;
+
+use super::output::{WIDTH, print};
+
+/// The heads of the columns, in the order of [`LOADS`].
+const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s", "read MB/s", "written"];
+
+/// Prints all disks, or all that is known of one.
+///
+/// # Errors
+/// [`Exit::BadValue`] for a name that is none.
+pub fn list(only: Option<&str>) -> Result<Exit> {
+    let text = match only {
+        Some(name) => one(name, &known(name)?)?,
+        None => all()?,
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn known(name: &str) -> Result<Disk> {
+    shipped(name).ok_or_else(|| {
+        let hint = meant(name, NAMES).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        let known = NAMES.join(", ");
+        Error::bad_value(format!("there is no disk {}{hint}; there are {known}", quoted(name)))
+    })
+}
+
+/// A line for each disk.
+fn all() -> Result<String> {
+    let mut text = row("disk", HEADS.map(str::to_owned));
+    for name in NAMES {
+        let mut cells = HEADS.map(|_| String::new());
+        for (cell, rate) in cells.iter_mut().zip(rates(&known(name)?)?) {
+            *cell = three_digits(rate);
+        }
+        text.push_str(&row(name, cells));
+    }
+    text.push('\n');
+    text.push_str(&fitted(
+        "The rates are what the models give, computed without waiting: requests of 4 KiB all over a file of 128 MiB, one at a time \
+         or 32 at once (32 deep); 4 KiB written in sequence, each flushed; the file in sequence. A real device differs: storebench \
+         disks NAME says in what, and where each parameter comes from (docs/disks.md).",
+        0,
+    ));
+    Ok(text)
+}
+
+fn rates(disk: &Disk) -> Result<Vec<f64>> {
+    LOADS.into_iter().map(|load| load.on(disk).map_err(Error::bad_value)).collect()
+}
+
+/// All that is known of a disk.
+fn one(name: &str, disk: &Disk) -> Result<String> {
+    let mut text = fitted(&format!("{name} (simulated): {}", disk.about), 0);
+    text.push_str("\n  what its model gives\n");
+    for (load, rate) in LOADS.into_iter().zip(rates(disk)?) {
+        text.push_str(&fitted(&format!("{}: {} {}", load.words(), three_digits(rate), unit(load)), 4));
+    }
+    text.push_str("\n  parameters\n");
+    for Parameter { name, value, source } in disk.parameters() {
+        text.push_str(&format!("    {name} = {value}\n"));
+        text.push_str(&fitted(&format!("source: {source}"), 6));
+    }
+    text.push_str("\n  what it is not\n");
+    text.push_str(&fitted(&disk.lacks, 4));
+    Ok(text)
+}
+
+fn unit(load: Load) -> &'static str {
+    if load.is_in_bytes() { "MB per second" } else { "per second" }
+}
+
+fn row(name: &str, cells: [String; LOADS.len()]) -> String {
+    let cells: String = cells.iter().map(|cell| format!(" {cell:>9}")).collect();
+    format!("{name:<19}{cells}\n")
+}
+
+/// A sentence in lines that fit, indented.
+fn fitted(sentence: &str, indent: usize) -> String {
+    let spaces = " ".repeat(indent);
+    format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_disk_tells_its_parameters_with_their_sources_and_what_it_is_not() {
+        let all = all().unwrap();
+        for name in NAMES {
+            let disk = shipped(name).unwrap();
+            let text = one(name, &disk).unwrap();
+            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for Parameter { name: parameter, value, source } in disk.parameters() {
+                assert!(joined.contains(&format!("{parameter} = {value} source: {source}")), "{text}");
+            }
+            assert!(joined.contains("(simulated)") && joined.contains(&disk.lacks), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+            assert!(all.contains(name));
+        }
+        assert!(all.lines().all(|line| line.chars().count() <= WIDTH), "{all}");
+        // The models' known answers are their own tests'; these are the columns that they are in.
+        let of = |name: &str| all.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
+        let steady: Vec<&str> = of("steady").skip(1).take(4).collect();
+        assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_told() {
+        let error = known("hdd-720").unwrap_err();
+        assert_eq!(error.exit, Exit::BadValue);
+        assert!(error.message.contains("did you mean hdd-7200?"), "{}", error.message);
+    }
+}
