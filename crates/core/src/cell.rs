@@ -1,5 +1,6 @@
 //! A cell: one combination of axis values, with a stable id.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,9 +11,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use crate::axis::Axis;
 use crate::axis::Value;
 use crate::axis::read::{Read, Write};
-pub use crate::axis::table::DEFAULT_PLACE;
+pub use crate::axis::table::{DEFAULT_PLACE, HERE};
 pub use crate::axis::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use crate::units::{CountRange, SizeRange, Sizes};
+
+/// The name of a place on a disk.
+pub fn site<'a>(place: &'a str, disk: &str) -> Cow<'a, str> {
+    match disk {
+        HERE => place.into(),
+        disk => format!("{place}{}", on(disk)).into(),
+    }
+}
+
+/// The place of a name that [`site`] gives.
+pub fn place_of<'a>(site: &'a str, disk: &str) -> &'a str {
+    site.strip_suffix(on(disk).as_str()).unwrap_or(site)
+}
+
+fn on(disk: &str) -> String {
+    format!(" on simulated {disk}")
+}
 
 /// One combination of axis values. An axis that it does not name is at its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,6 +127,16 @@ impl Cell {
     /// The name of the place where its files live.
     pub fn place(&self) -> &str {
         self.text(Axis::PLACE)
+    }
+
+    /// The disk under its place: simulated, or `here`.
+    pub fn disk(&self) -> &str {
+        self.text(Axis::DISK)
+    }
+
+    /// The name of its place with its disk, where that is simulated: what has a folder, costs and facts of its own.
+    pub fn site(&self) -> Cow<'_, str> {
+        site(self.place(), self.disk())
     }
 
     /// The machine that its limits stand in for.
@@ -255,5 +283,17 @@ mod tests {
         let cell = at(cell(), Axis::RECORD_SIZE, "1B..2B");
         assert_eq!(cell.expected_bytes(1000), 500.0);
         assert_eq!(cell.expected_bytes(50), 150.0);
+    }
+
+    #[test]
+    fn a_place_on_a_simulated_disk_has_a_name_of_its_own() {
+        let cell = Cell::default().with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
+        assert_eq!((cell.site().as_ref(), cell.disk()), ("ext4:4096", HERE));
+        let cell = cell.with(Axis::DISK, Axis::DISK.read("emmc-5.1").unwrap());
+        assert_eq!(cell.site(), "ext4:4096 on simulated emmc-5.1");
+        assert_eq!(place_of(&cell.site(), cell.disk()), "ext4:4096");
+        assert_eq!(place_of("here", HERE), "here");
+        assert!(cell.id().contains("disk=emmc-5.1"), "{}", cell.id());
+        assert!(Axis::DISK.read("a b").unwrap_err().contains("lower-case letters"));
     }
 }

@@ -25,6 +25,7 @@ pub mod runner;
 pub mod schedule;
 pub mod server;
 pub mod shown;
+pub mod simulated;
 pub mod stage;
 pub mod store;
 pub mod stores;

@@ -4,6 +4,7 @@ mod axes;
 mod changes;
 mod claims;
 mod count;
+mod disks;
 pub mod explain;
 mod machines;
 mod text;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use storebench_disk::disks::Disk;
 
 pub use self::axes::Axes;
 pub use self::changes::Changes;
@@ -106,6 +108,9 @@ pub struct Plan {
     /// Machines of its own, by name; those that come with storebench need not be among them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<String, Machine>,
+    /// Simulated disks of its own, by name; those that come with storebench need not be among them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub disks: BTreeMap<String, Disk>,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
@@ -186,6 +191,7 @@ impl Plan {
         self.axes.check()?;
         self.check_points()?;
         self.check_machines()?;
+        self.check_disks()?;
         self.check_layout()?;
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))

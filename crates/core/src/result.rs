@@ -11,6 +11,7 @@ mod measured;
 mod rest;
 mod round;
 mod series;
+mod simulated;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,10 @@ pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
+pub use self::simulated::{DiskReport, MOST_LATE};
 use crate::axis::file_system::FileSystem;
-use crate::cell::Cell;
+use crate::cell::{self, Cell, HERE};
+use crate::simulated::OnDisk;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
@@ -87,9 +90,9 @@ pub struct StoreInfo {
 }
 
 /// A place where stores' files live.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaceInfo {
-    /// Its name in cells.
+    /// Its name in cells; on a simulated disk with that of the disk: `ext4:4096 on simulated hdd-7200`.
     pub name: String,
     /// The directory given.
     pub path: String,
@@ -112,6 +115,26 @@ pub struct PlaceInfo {
     /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
+    /// The simulated disk that this is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<OnDisk>,
+}
+
+impl PlaceInfo {
+    /// The disk under it: simulated, or `here`.
+    pub fn disk(&self) -> &str {
+        self.disk.as_ref().map_or(HERE, |disk| disk.name.as_str())
+    }
+
+    /// Its name in cells, which name the disk apart.
+    pub fn place(&self) -> &str {
+        cell::place_of(&self.name, self.disk())
+    }
+
+    /// Whether it is the one that a cell is in, on the cell's disk.
+    pub fn is_of(&self, cell: &Cell) -> bool {
+        self.name == cell.site()
+    }
 }
 
 /// The machine that a run was made on. What can't be known is `None`.
@@ -170,6 +193,9 @@ pub struct TrialResult {
     /// The limits that it ran under, and what took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineReport>,
+    /// The simulated disk under its file system, what it counted, and how late it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskReport>,
     /// The time of making an empty file in the place just before, in nanoseconds: some file systems are slow for
     /// minutes after mass deletions.
     pub file_creation_ns: Option<u64>,

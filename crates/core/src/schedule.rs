@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::axis::table::HERE;
 use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
 use crate::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
@@ -17,6 +18,8 @@ use crate::workload::reason::{Omission, Reason};
 pub struct Room {
     /// Its name.
     pub name: String,
+    /// The disk under it: simulated, or `here`.
+    pub disk: String,
     /// Bytes that are free there.
     pub free_bytes: u64,
     /// The memory of the machine that works there, in bytes.
@@ -26,7 +29,7 @@ pub struct Room {
 impl Room {
     /// A place where everything fits.
     pub fn unbounded(name: &str) -> Room {
-        Room { name: name.to_owned(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
+        Room { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
     }
 }
 
@@ -47,10 +50,11 @@ pub fn cells(
     rooms: &[Room],
     lacking: Lacking<'_>,
 ) -> Result<(Vec<Cell>, Vec<Omission>), String> {
-    check_count(plan, rooms.len())?;
+    let places = places(rooms);
+    check_count(plan, places.len())?;
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
-    for mut cell in combinations(plan, rooms) {
+    for mut cell in combinations(plan, &places) {
         let store = stores.iter().find(|store| store.name == cell.store());
         if plan.at_least
             && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
@@ -58,7 +62,7 @@ pub fn cells(
         {
             cell.set(Axis::GUARANTEE, stronger.into());
         }
-        let room = rooms.iter().find(|room| room.name == cell.place());
+        let room = rooms.iter().find(|room| room.name == cell.place() && room.disk == cell.disk());
         let case = plan.case(&cell, stores);
         let elsewhere = reason_of_elsewhere(plan, &case, rooms);
         match elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell)) {
@@ -95,11 +99,22 @@ fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
     offers.filter(|offered| *offered >= asked).min().filter(|offered| *offered != asked)
 }
 
-fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
+/// The names of the places, each once.
+fn places(rooms: &[Room]) -> Vec<&str> {
+    let mut places: Vec<&str> = Vec::new();
+    for room in rooms {
+        if !places.contains(&room.name.as_str()) {
+            places.push(&room.name);
+        }
+    }
+    places
+}
+
+fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
     for axis in Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis)) {
         let values = match axis {
-            place if place == Axis::PLACE => rooms.iter().map(|room| Value::word(&room.name)).collect(),
+            place if place == Axis::PLACE => places.iter().map(|place| Value::word(place)).collect(),
             axis => plan.axes.values(axis),
         };
         spread(&mut cells, axis, &values);
@@ -127,7 +142,7 @@ fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<R
     let cell = case.cell;
     if !case.is_elsewhere() {
         None
-    } else if rooms.first().is_some_and(|first| first.name != cell.place()) {
+    } else if rooms.first().is_some_and(|first| first.name != cell.place()) || cell.disk() != HERE {
         Some(Reason::PlaceElsewhere)
     } else if cell.cache() == Cache::Cold {
         Some(Reason::CacheElsewhere)
@@ -140,7 +155,9 @@ fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<R
 
 fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
     let workload = plan.workload.def();
-    let (free_bytes, had_bytes) = room.map_or((0, 0), |room| (room.free_bytes, room.memory_bytes));
+    // Where there is no such place, that is the reason, whatever room it had.
+    let (free_bytes, had_bytes) =
+        room.map_or((u64::MAX, u64::MAX), |room| (room.free_bytes, room.memory_bytes));
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
@@ -394,5 +411,27 @@ mod tests {
         let all: HashSet<u64> =
             (0..100).flat_map(|plan| (0..100).map(move |block| seed(block, plan))).collect();
         assert_eq!(all.len(), 100 * 100);
+    }
+
+    #[test]
+    fn each_place_is_on_each_disk_and_has_the_room_that_is_there() {
+        let mut plan = plan();
+        plan.axes.set(Axis::DISK, ["here", "steady"].map(Value::word));
+        let on = |name: &str, disk: &str, free_bytes: u64| Room {
+            disk: disk.into(),
+            free_bytes,
+            ..Room::unbounded(name)
+        };
+        let rooms =
+            [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
+        let lacking = |cell: &Cell| {
+            let there = rooms.iter().any(|room| room.name == cell.place() && room.disk == cell.disk());
+            (!there).then(|| Reason::NoPlace("there is none".into()))
+        };
+        let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
+        let sites: HashSet<String> = cells.iter().map(|cell| cell.site().into_owned()).collect();
+        assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
+        let reasons: HashSet<String> = left_out.iter().map(|left| left.cell.site().into_owned()).collect();
+        assert_eq!(reasons, ["ext4", "here on simulated steady"].map(str::to_owned).into());
     }
 }

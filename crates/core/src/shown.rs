@@ -83,13 +83,28 @@ pub fn piece(text: &str) -> Cow<'_, str> {
 }
 
 /// Text whose first URL, which reaches to its end, has no user data: what stands before the last `@` may be a password, or a part
-/// of one.
+/// of one, and so may each parameter but those that say where the server is.
 pub fn without_user(text: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = text.split_once("://") else { return Cow::Borrowed(text) };
-    match rest.rsplit_once('@') {
-        Some((_, host)) => Cow::Owned(format!("{scheme}://{GAP}@{host}")),
-        None => Cow::Borrowed(text),
+    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    if parameters.contains('@') {
+        // The question mark or the `@` is part of a password.
+        return Cow::Owned(format!("{scheme}://{GAP}"));
     }
+    let is_shown = |parameter: &str| parameter.starts_with("host=") || parameter.starts_with("socket=");
+    let has_user = place.contains('@');
+    if !has_user && parameters.split('&').all(|parameter| parameter.is_empty() || is_shown(parameter)) {
+        return Cow::Borrowed(text);
+    }
+    let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
+    let user = if has_user { "...@" } else { "" };
+    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    let question = if parameters.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", shown.collect::<Vec<_>>().join("&"))
+    };
+    Cow::Owned(format!("{scheme}://{user}{host}{question}"))
 }
 
 /// Text of which no URL, up to a blank, an end of a line or a quote, has user data.
@@ -213,7 +228,17 @@ mod tests {
             assert!(shown.contains("ex://...@box") && !shown.contains("secret"), "{shown}");
         }
         assert_eq!(piece("ex://me:sec ret@box"), "ex://...@box");
-        for text in ["see https://example.org/a b@c", "a@b", "ex://box/x"] {
+        for (url, shown) in [
+            ("ex://me@box?password=secret", "ex://...@box?..."),
+            ("ex://box?password=secret", "ex://box?..."),
+            ("ex://me:se@box?socket=/run/s&pass=secret", "ex://...@box?socket=/run/s&..."),
+            ("ex://me:sec?ret@box", "ex://..."),
+            ("ex://me@box?password=sec@ret", "ex://..."),
+            ("ex://me@/x?host=/run/s", "ex://...@/x?host=/run/s"),
+        ] {
+            assert_eq!(without_user(url), shown);
+        }
+        for text in ["see https://example.org/a b@c", "a@b", "ex://box/x", "ex://box/x?host=/run/s"] {
             assert_eq!(message(text), text);
         }
     }

@@ -74,7 +74,7 @@ impl Advice {
         let dangers = dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
-        let name = trials.next().map(|entry| entry.trial.cell.place());
+        let cell = trials.next().map(|entry| &entry.trial.cell);
         let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
         let unlike = |run: &usize| method::unlike(&merged.runs[*run], MADE_BY);
@@ -87,7 +87,7 @@ impl Advice {
             start: page::address(&group.key, &position(here)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: place.into_iter().find(|place| Some(place.name.as_str()) == name).cloned(),
+            place: place.into_iter().find(|place| cell.is_some_and(|cell| place.is_of(cell))).cloned(),
             verdict,
             turns,
             cold,

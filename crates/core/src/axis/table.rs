@@ -1,5 +1,7 @@
 //! The table of axes.
 
+use storebench_disk::disks;
+
 use super::def::{Axis, AxisDef, Form, Presence, Role};
 use super::file_system::FileSystem;
 use super::file_system::kind::KINDS;
@@ -16,7 +18,7 @@ pub const MOST_THREADS: u64 = 1024;
 /// The largest record size, in bytes.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-/// The machine of cells where nothing else is said: this one, without limits.
+/// The machine and the disk of cells where nothing else is said: this one, without limits, and its own.
 pub const HERE: &str = "here";
 
 /// The name of the place where nothing else is said.
@@ -51,6 +53,28 @@ fn read_place(text: &str) -> Result<Value, String> {
     let text = text.trim();
     if FileSystem::is_meant(text) { read::<FileSystem>(text) } else { (WORDS.read)(text) }
 }
+
+static DISK: AxisDef = AxisDef {
+    name: "disk",
+    order: 12,
+    help: "Simulated disks under the file systems of the axis place: here (none), those of `storebench disks`, or of the plan",
+    many: "disks",
+    presence: Presence::Off(HERE),
+    known: &DISKS,
+    read: read_disk,
+    words: |value| format!("simulated disk {value}"),
+    ..WORDS
+};
+
+/// The disk under the place itself, and all simulated ones.
+static DISKS: [&str; disks::NAMES.len() + 1] = {
+    let (mut names, mut at) = ([HERE; disks::NAMES.len() + 1], 0);
+    while at < disks::NAMES.len() {
+        names[at + 1] = disks::NAMES[at];
+        at += 1;
+    }
+    names
+};
 
 static MACHINE: AxisDef = AxisDef {
     name: "machine",
@@ -213,8 +237,9 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 25] = [
+pub static ALL: [&AxisDef; 26] = [
     &PLACE,
+    &DISK,
     &MACHINE,
     &BACKGROUND,
     &THREADS,
@@ -245,6 +270,7 @@ pub static ALL: [&AxisDef; 25] = [
 #[allow(missing_docs, reason = "the table says what each is")]
 impl Axis {
     pub const PLACE: Axis = Axis(&PLACE);
+    pub const DISK: Axis = Axis(&DISK);
     pub const MACHINE: Axis = Axis(&MACHINE);
     pub const BACKGROUND: Axis = Axis(&BACKGROUND);
     pub const THREADS: Axis = Axis(&THREADS);
@@ -268,6 +294,19 @@ fn read_machine(text: &str) -> Result<Value, String> {
         name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
         _ => Err(format!(
             "{} is not the name of a machine: use lower-case letters, digits and hyphens",
+            quoted(text)
+        )),
+    }
+}
+
+/// A name as plans write it; a version in it has a point.
+fn read_disk(text: &str) -> Result<Value, String> {
+    let is_good =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    match text.trim() {
+        name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
+        _ => Err(format!(
+            "{} is not the name of a disk: use lower-case letters, digits, hyphens and points",
             quoted(text)
         )),
     }

@@ -3,7 +3,7 @@
 //! The parent runs `storebench __background LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object a line, from its
 //! standard output until it ends the process. A load never ends by itself unless something is wrong.
 
-mod available;
+pub mod available;
 mod cpu;
 mod disk;
 mod memory;

@@ -17,7 +17,7 @@ use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
 use crate::axis::file_system::FileSystem;
 use crate::kernel::mounts::{self, Mount};
-use crate::server;
+use crate::{server, simulated};
 
 /// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,6 +36,8 @@ pub struct Mounted {
     pub direct: Option<bool>,
     /// The mount options as the kernel tells them.
     pub options: String,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    pub disk: Option<PathBuf>,
 }
 
 /// Where an image is mounted: in an open work folder, under these names.
@@ -95,6 +97,7 @@ pub fn attach(
         device: device.as_ref().map(LoopDevice::name),
         direct: device.as_ref().map(LoopDevice::is_direct),
         options: found.options.join(","),
+        disk: None,
     })
 }
 
@@ -176,11 +179,16 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
 /// # Errors
 /// When it is in use for longer than anyone has patience for, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
+    let image = site.real()?.join(site.image);
+    detach_if(site, |found| is_of(found, &image))?;
+    wait_for_device(&image)
+}
+
+fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<()> {
     let start = Instant::now();
-    let real = site.real()?;
-    let (image, at) = (real.join(site.image), real.join(site.at));
+    let at = site.real()?.join(site.at);
     while let Some(found) = mounts::at(&at)? {
-        if !is_of(&found, &image) {
+        if !is_ours(&found) {
             let source = found.source.display();
             return Err(io::Error::other(format!("{source} is mounted there, which storebench did not do")));
         }
@@ -196,7 +204,17 @@ pub fn detach(site: Site<'_>) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    wait_for_device(&image)
+    Ok(())
+}
+
+/// Unmounts a simulated disk that is mounted at a folder in a work folder, if one is there; the folder stays. A mount of anything
+/// else stays, too.
+///
+/// # Errors
+/// When it is in use for longer than anyone has patience for, or is not storebench's.
+pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
+    let site = Site { folder, image: at, at };
+    detach_if(site, |found| found.kind.starts_with("fuse") && found.source == Path::new(simulated::SOURCE))
 }
 
 /// Waits until the loop device of an image that is mounted no more has freed itself. A FUSE daemon first writes what it holds.

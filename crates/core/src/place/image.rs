@@ -2,13 +2,16 @@
 //! is left of the one before.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::directory::WorkFolder;
 use super::probe::{self, Probe};
 use crate::axis::file_system::FileSystem;
+use crate::background::available;
 use crate::error::{Error, Result};
 use crate::image::{Driver, Mounted, driver, make, mount};
+use crate::simulated::{OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
 
 /// The formatted image, of which each trial gets a copy.
@@ -18,6 +21,7 @@ pub struct Template {
     driver: Driver,
     image: File,
     bytes: u64,
+    disk: Option<OnDisk>,
 }
 
 /// The findings about a file system from mounting it once.
@@ -48,14 +52,22 @@ impl Template {
     ///
     /// # Errors
     /// When it can't be made here.
-    pub fn make(work: &mut WorkFolder, file_system: &FileSystem, trial_bytes: u64) -> Result<Template> {
+    pub fn make(
+        work: &mut WorkFolder,
+        file_system: &FileSystem,
+        disk: Option<&OnDisk>,
+        trial_bytes: u64,
+    ) -> Result<Template> {
+        if let Some(disk) = disk {
+            can_simulate(disk, file_system).map_err(Error::bad_value)?;
+        }
         let driver = Driver::find(file_system).map_err(Error::bad_value)?;
         let bytes = file_system.kind().image_bytes(file_system.cluster(), trial_bytes);
         let mut stage = work.stage();
         let (path, image) = stage.file("template")?;
         make::format(file_system, &image, bytes).map_err(Error::io("formatting", &path))?;
         stage.keep();
-        Ok(Template { file_system: file_system.clone(), driver, image, bytes })
+        Ok(Template { file_system: file_system.clone(), driver, image, bytes, disk: disk.cloned() })
     }
 
     /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files.
@@ -63,15 +75,49 @@ impl Template {
     /// # Errors
     /// When it can't be copied or mounted.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str) -> Result<(PathBuf, Mounted)> {
-        let (at, mounted) = stage.mount(name, |image, site| {
-            if !self.file_system.kind().is_in_memory() {
-                make::copy(&self.image, image)?;
-            }
+        let attach = |image: &File, site: mount::Site<'_>| {
             mount::attach(&self.file_system, self.driver, image, site, self.bytes)
-        })?;
+        };
+        let (at, mounted) = match &self.disk {
+            Some(disk) => {
+                let served = self.serve(stage, disk, name)?;
+                let (at, mounted) = stage.mount_on(&disk_of(name), name, |image, site| {
+                    let mounted = attach(image, site)?;
+                    match mounted.direct {
+                        Some(true) => Ok(Mounted { disk: Some(served), ..mounted }),
+                        _ => Err(io::Error::other("the loop device does not pass by the host's page cache")),
+                    }
+                })?;
+                (at, mounted)
+            }
+            None => stage.mount(name, |image, site| {
+                if !self.file_system.kind().is_in_memory() {
+                    make::copy(&self.image, image)?;
+                }
+                attach(image, site)
+            })?,
+        };
         let store = at.join(stage::STORE);
         std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
         Ok((store, mounted))
+    }
+
+    /// Serves a copy of the image on a simulated disk: from memory, if there is twice as much as it can take, else from a file.
+    fn serve(&self, stage: &mut Stage<'_>, disk: &OnDisk, name: &str) -> Result<PathBuf> {
+        let in_memory = available::bytes().is_some_and(|bytes| bytes / 2 > self.bytes);
+        let copy = match in_memory {
+            true => None,
+            false => {
+                let (path, file) = stage.file(&format!("{name}.blocks"))?;
+                make::copy(&self.image, &file).map_err(Error::io("copying an image to", &path))?;
+                Some(file)
+            }
+        };
+        let image = copy.as_ref().unwrap_or(&self.image);
+        // The same name is the same trial of a run's plan, so that a run that is repeated has the same disk.
+        let seed = name.bytes().fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+        let serving = Serving { disk, seed, image, in_memory };
+        stage.disk(&disk_of(name), |at| Served::start(serving, at))
     }
 
     /// The costs of a trial's file system, from one that is gone again.
@@ -87,15 +133,41 @@ impl Template {
     }
 }
 
+/// The name under which a simulated disk is taken for a file system's.
+fn disk_of(name: &str) -> String {
+    format!("{name}.disk")
+}
+
+/// Whether a file system can be on a simulated disk here.
+///
+/// # Errors
+/// A sentence: why not, and what would help.
+fn can_simulate(disk: &OnDisk, file_system: &FileSystem) -> std::result::Result<(), String> {
+    let name = &disk.name;
+    if file_system.kind().is_in_memory() {
+        let kind = file_system.kind().name;
+        return Err(format!("{kind} is memory: it has no disk under it that could be simulated as {name}"));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Err(format!("a simulated disk ({name}) needs root: {}", driver::with_sudo()));
+    }
+    let missing = driver::devices().into_iter().find_map(|(what, device)| Some((what, device.err()?)));
+    missing.map_or(Ok(()), |(what, why)| Err(format!("a simulated disk ({name}) needs {what}: {why}")))
+}
+
 /// Mounts a file system once in a directory of the user's, in a work folder that is gone when this returns.
 ///
 /// # Errors
 /// A sentence: why it can't be had, and what would help.
-pub fn try_out(within: &Path, file_system: &FileSystem) -> std::result::Result<Tried, String> {
+pub fn try_out(
+    within: &Path,
+    file_system: &FileSystem,
+    disk: Option<&OnDisk>,
+) -> std::result::Result<Tried, String> {
     let driver = Driver::find(file_system)?;
     let tried = || -> Result<Tried> {
         let mut work = WorkFolder::create(within)?;
-        let template = Template::make(&mut work, file_system, 0)?;
+        let template = Template::make(&mut work, file_system, disk, 0)?;
         let mut stage = work.stage();
         let (_, mounted) = template.mount(&mut stage, "try")?;
         stage.give_back()?;
@@ -133,7 +205,7 @@ mod tests {
                     eprintln!("skipped {name}: {reason}");
                     continue;
                 }
-                let tried = try_out(place.path(), &file_system);
+                let tried = try_out(place.path(), &file_system, None);
                 assert!(tried.as_ref().is_ok_and(|tried| !tried.options.is_empty()), "{name}: {tried:?}");
                 assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
             }
@@ -149,7 +221,7 @@ mod tests {
             return;
         }
         let mut work = WorkFolder::create(place.path()).unwrap();
-        let template = Template::make(&mut work, &file_system, 1 << 20).unwrap();
+        let template = Template::make(&mut work, &file_system, None, 1 << 20).unwrap();
         for trial in 0..2 {
             let mut stage = work.stage();
             let (store, mounted) = template.mount(&mut stage, &format!("trial-{trial}")).unwrap();

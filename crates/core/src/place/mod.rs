@@ -12,6 +12,7 @@ use self::image::Template;
 use self::probe::Probe;
 use crate::axis::file_system::FileSystem;
 use crate::error::Result;
+use crate::simulated::OnDisk;
 
 /// Room in an image that is probed alone, in bytes: more than a probe writes.
 const PROBED_BYTES: u64 = 128 << 20;
@@ -27,6 +28,8 @@ pub enum Place {
         within: PathBuf,
         /// The file system that it is formatted as.
         file_system: FileSystem,
+        /// The simulated disk under it, if there is one.
+        disk: Option<OnDisk>,
     },
 }
 
@@ -38,6 +41,14 @@ impl Place {
         }
     }
 
+    /// The simulated disk that it is on, if there is one.
+    pub fn disk(&self) -> Option<&OnDisk> {
+        match self {
+            Place::Directory(_) => None,
+            Place::Image { disk, .. } => disk.as_ref(),
+        }
+    }
+
     /// The costs of the place, from a work folder that is gone again.
     ///
     /// # Errors
@@ -46,8 +57,8 @@ impl Place {
         let mut work = WorkFolder::create(self.directory())?;
         match self {
             Place::Directory(_) => work.probe(),
-            Place::Image { file_system, .. } => {
-                Template::make(&mut work, file_system, PROBED_BYTES)?.probe(&mut work)
+            Place::Image { file_system, disk, .. } => {
+                Template::make(&mut work, file_system, disk.as_ref(), PROBED_BYTES)?.probe(&mut work)
             }
         }
     }

@@ -169,7 +169,7 @@ impl Running<'_> {
                 Some(trial::not_begun(cell, (position, block), error.message))
             }
             taken => {
-                let TrialFolder { directory, file_creation_ns, device } = taken?;
+                let TrialFolder { directory, file_creation_ns, device, disk } = taken?;
                 let trial = Trial {
                     job: self.job,
                     cell,
@@ -178,6 +178,7 @@ impl Running<'_> {
                     folder: folder.path(),
                     directory: &directory,
                     device: &device,
+                    disk: disk.as_deref(),
                     cgroups: &self.cgroups,
                     reach: &self.reach,
                     beside: &place.beside,

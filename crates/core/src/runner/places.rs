@@ -1,5 +1,6 @@
 //! The places of a run, each with a work folder, and the folder of each trial in them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -61,6 +62,8 @@ pub struct TrialFolder {
     pub file_creation_ns: u64,
     /// The block device under it, or why its counters can't be read.
     pub device: std::result::Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    pub disk: Option<PathBuf>,
 }
 
 impl PreparedPlaces {
@@ -70,7 +73,7 @@ impl PreparedPlaces {
     /// When a place can't be used.
     pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
         // A place that can't be had is among the job's, but no cell is in it.
-        let used: BTreeSet<&str> = job.cells.iter().map(Cell::place).collect();
+        let used: BTreeSet<Cow<'_, str>> = job.cells.iter().map(Cell::site).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
         let shared = places().filter_map(|(name, place)| match place {
             Place::Directory(path) => Some((name.clone(), path.clone())),
@@ -86,9 +89,10 @@ impl PreparedPlaces {
                     let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
                     (probe, TrialFolders::Shared { file_creation_ns: probe.file_creation_ns, device })
                 }
-                Place::Image { file_system, .. } => {
-                    let cells = job.cells.iter().filter(|cell| cell.place() == name);
-                    let template = Template::make(&mut folder, file_system, trial_bytes(job, cells))?;
+                Place::Image { file_system, disk, .. } => {
+                    let cells = job.cells.iter().filter(|cell| cell.site() == *name);
+                    let bytes = trial_bytes(job, cells);
+                    let template = Template::make(&mut folder, file_system, disk.as_ref(), bytes)?;
                     (template.probe(&mut folder)?, TrialFolders::Image(template))
                 }
             };
@@ -118,8 +122,8 @@ impl PreparedPlaces {
     /// When the job has no such place.
     pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedPlace> {
         self.by_place
-            .get_mut(cell.place())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.place())))
+            .get_mut(cell.site().as_ref())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.site())))
     }
 }
 
@@ -147,7 +151,7 @@ impl TrialFolders {
         match self {
             TrialFolders::Shared { file_creation_ns, device } => {
                 let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
-                Ok(TrialFolder { directory, file_creation_ns, device: device.clone() })
+                Ok(TrialFolder { directory, file_creation_ns, device: device.clone(), disk: None })
             }
             TrialFolders::Image(template) => {
                 let (directory, mounted) = template.mount(stage, &format!("trial-{position}"))?;
@@ -157,7 +161,7 @@ impl TrialFolders {
                     .device
                     .map(DeviceSpec::own)
                     .ok_or_else(|| "there is no block device under the file system".to_owned());
-                Ok(TrialFolder { directory, file_creation_ns, device })
+                Ok(TrialFolder { directory, file_creation_ns, device, disk: mounted.disk })
             }
         }
     }

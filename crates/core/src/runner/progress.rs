@@ -179,6 +179,7 @@ mod tests {
             others_processors: None,
             background: None,
             machine: None,
+            disk: None,
             file_creation_ns: None,
             course: None,
             outcome,

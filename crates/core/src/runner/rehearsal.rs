@@ -187,12 +187,13 @@ fn ours(message: String) -> Error {
 
 /// Runs one trial; `None` when it was interrupted.
 fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
-    let Some(place) = job.places.get(cell.place()) else { return Ok(None) };
+    let Some(place) = job.places.get(cell.site().as_ref()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
         // The time that it takes depends on the file system. Which settings an engine takes does not.
-        Place::Image { file_system, .. } if extent == Extent::EachCell => {
-            Some(Template::make(&mut work, file_system, trial_bytes(job, [cell].into_iter()))?)
+        Place::Image { file_system, disk, .. } if extent == Extent::EachCell => {
+            let bytes = trial_bytes(job, [cell].into_iter());
+            Some(Template::make(&mut work, file_system, disk.as_ref(), bytes)?)
         }
         _ => None,
     };
@@ -213,6 +214,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
         folder: &folder,
         directory: &directory,
         device: &Err(unmeasured()),
+        disk: None,
         cgroups: &Err(unmeasured()),
         reach: &Reach::here(),
         beside: Path::new(""),

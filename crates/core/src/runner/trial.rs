@@ -17,7 +17,9 @@ use crate::measure::environment;
 use crate::measure::limit::Reach;
 use crate::measure::others;
 use crate::place::probe::Probe;
-use crate::result::{BackgroundReport, Course, FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::result::{
+    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Measured, Outcome, TrialResult,
+};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
@@ -25,6 +27,7 @@ use crate::runner::kill::{self, Check, Checked, Passed};
 use crate::runner::limits::{Limiting, Site};
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
+use crate::simulated::{self, Counts};
 use crate::stage::Stage;
 use crate::workload::audit;
 use crate::workload::case::Time;
@@ -46,6 +49,7 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), message: String) ->
         stage_s: None,
         load_1min: environment::load_1min(),
         others_processors: None,
+        disk: None,
         background: None,
         machine: None,
         file_creation_ns: None,
@@ -71,6 +75,8 @@ pub struct Trial<'a> {
     pub directory: &'a Path,
     /// The block device under it, or why its counters can't be read.
     pub device: &'a std::result::Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    pub disk: Option<&'a Path>,
     /// Where it can have a cgroup of its own, or why it has none.
     pub cgroups: &'a std::result::Result<cgroup::Home, String>,
     /// The limits that can be held here.
@@ -117,6 +123,7 @@ impl Trial<'_> {
         let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         let group = self.cgroups.as_ref().map_err(String::clone).and_then(|home| stage.group(home));
         let limiting = self.limiting(stage, group.as_ref().ok());
+        let before = self.disk_counts();
         let (ran, machine) = match &limiting {
             Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
             limited => {
@@ -134,8 +141,9 @@ impl Trial<'_> {
             self.remove(&self.background_log())?;
             return Ok(None);
         };
+        let disk = self.disk_report(before);
         let (outcome, measured) = match report {
-            Report::Ok { measured } => (Outcome::Ok, Some(*measured)),
+            Report::Ok { measured } => self.doubted(*measured, disk.as_ref()),
             Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),
             Report::Unsupported { message } => (Outcome::Unsupported { message }, None),
         };
@@ -152,6 +160,7 @@ impl Trial<'_> {
             others_processors: others.filter(|_| !self.is_elsewhere()),
             background,
             machine,
+            disk,
             file_creation_ns: Some(self.file_creation_ns),
             course,
             outcome,
@@ -288,6 +297,30 @@ impl Trial<'_> {
         let told = self.folder.join(LIMITS);
         let site = Site { reach: self.reach, device: self.device, counting, told: &told };
         Some(Limiting::take(stage, self.cell, &machine, site))
+    }
+
+    /// What the simulated disk under it has counted, where there is one and it is at work.
+    fn disk_counts(&self) -> Option<Counts> {
+        self.disk.and_then(|folder| simulated::counts(folder).ok())
+    }
+
+    /// What it has counted since.
+    fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
+        let counts = self.disk_counts()?.since(&before?);
+        Some(DiskReport { name: self.cell.disk().to_owned(), counts })
+    }
+
+    /// The measurements on a simulated disk, with doubts where it was late; a failure where it is gone.
+    fn doubted(&self, mut measured: Measured, disk: Option<&DiskReport>) -> (Outcome, Option<Measured>) {
+        match (self.disk, disk) {
+            (Some(_), None) => {
+                let message = format!("the server of the simulated disk {} ended", self.cell.disk());
+                return (Outcome::Failed { reason: Failure::Harness, message, log: self.log() }, None);
+            }
+            (_, Some(disk)) => measured.doubts.extend(disk.doubts(&measured)),
+            (None, None) => {}
+        }
+        (Outcome::Ok, Some(measured))
     }
 
     fn unsupported(&self, message: String) -> Ran {

@@ -12,13 +12,14 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Exit, Result};
 use crate::guard::Folder;
 use crate::image::mount::{Mounted, Site};
 use crate::measure::cgroup::{self, OwnGroup};
 use crate::server::running;
+use crate::simulated::{DISK, Served};
 use ledger::{Ledger, Left};
 pub use note::STORE;
 use note::{Note, Owner};
@@ -35,6 +36,8 @@ struct Held {
     note: Note,
     /// Keeps others from removing a cgroup before the trial has joined it.
     group: Option<OwnGroup>,
+    /// Ends the server of a simulated disk.
+    served: Option<Served>,
 }
 
 impl Holdings {
@@ -64,7 +67,7 @@ impl Holdings {
 
     fn note(&mut self, note: Note) -> io::Result<()> {
         self.ledger.note(&note)?;
-        self.held.push(Held { note, group: None });
+        self.held.push(Held { note, group: None, served: None });
         Ok(())
     }
 
@@ -156,18 +159,65 @@ impl Stage<'_> {
         name: &str,
         mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
     ) -> Result<(PathBuf, Mounted)> {
-        let image = format!("{name}.image");
+        self.mount_image(format!("{name}.image"), name, mount, Holdings::empty_file)
+    }
+
+    fn mount_image(
+        &mut self,
+        image: String,
+        name: &str,
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
+        open: impl FnOnce(&Holdings, &str) -> io::Result<File>,
+    ) -> Result<(PathBuf, Mounted)> {
         let path = |name: &str| self.holdings.folder.path().join(name);
         let (at, image_at, ledger) = (path(name), path(&image), path(ledger::NAME));
         let note = Note::Mount { image: image.clone(), at: name.to_owned() };
         let mounted = self.take(note, Error::io("writing", &ledger), |holdings| {
             holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
             holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
-            let file = holdings.empty_file(&image).map_err(Error::io("making", &image_at))?;
+            let file = open(holdings, &image).map_err(Error::io("making", &image_at))?;
             let site = Site { folder: holdings.folder.handle(), image: &image, at: name };
             mount(&file, site).map_err(Error::io("mounting a file system at", &at))
         })?;
         Ok((at, mounted))
+    }
+
+    /// Takes a simulated disk, which `start` serves in the folder it is given; the folder's path.
+    ///
+    /// # Errors
+    /// When it can't be noted or served; then nothing of it is left.
+    pub fn disk(&mut self, name: &str, start: impl FnOnce(&Path) -> io::Result<Served>) -> Result<PathBuf> {
+        let at = self.holdings.folder.path().join(name);
+        let ledger = self.holdings.folder.path().join(ledger::NAME);
+        let note = |process| Note::Disk { at: name.to_owned(), process };
+        // Until the number is noted, the process's own lifeline is all that ends it.
+        let served = self.take(note(None), Error::io("writing", &ledger), |holdings| {
+            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
+            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
+            start(&at).map_err(Error::io("serving a disk at", &at))
+        })?;
+        self.holdings.strike();
+        self.holdings.note(note(Some(Process::of(served.id())))).map_err(Error::io("writing", &ledger))?;
+        if let Some(held) = self.holdings.held.last_mut() {
+            held.served = Some(served);
+        }
+        Ok(at)
+    }
+
+    /// Takes a file system on a simulated disk that it has taken under a name, as [`Stage::mount`] does in an image.
+    ///
+    /// # Errors
+    /// As those of [`Stage::mount`].
+    pub fn mount_on(
+        &mut self,
+        disk: &str,
+        name: &str,
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
+    ) -> Result<(PathBuf, Mounted)> {
+        let image = format!("{disk}/{DISK}");
+        self.mount_image(image, name, mount, |holdings, image| {
+            File::options().read(true).write(true).open(holdings.folder.path().join(image))
+        })
     }
 
     /// Takes a cgroup that tells what it was charged for; what the trial is to be told of it.

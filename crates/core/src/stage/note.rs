@@ -11,6 +11,7 @@ use crate::guard::Folder;
 use crate::image::mount::{self, Site};
 use crate::measure::cgroup;
 use crate::server::{self, running};
+use crate::simulated::DISK;
 
 /// The folder of a store in a file system of its own.
 pub const STORE: &str = "store";
@@ -32,10 +33,17 @@ pub enum Note {
     },
     /// A file system in an image, mounted in the work folder.
     Mount {
-        /// The image's name there.
+        /// The image's name there, or that of a simulated disk's file: that of its folder, a slash, and [`DISK`].
         image: String,
         /// The name of the folder that it is mounted at.
         at: String,
+    },
+    /// A simulated disk: where it is mounted in the work folder, and the process that serves it.
+    Disk {
+        /// The name of the folder that it is mounted at.
+        at: String,
+        /// Unknown until it has been started.
+        process: Option<Process>,
     },
     /// The process of a background load, whose files are in the work folder.
     Load {
@@ -62,7 +70,10 @@ impl Note {
     pub fn is_sound_beside(&self, ledger: &str) -> bool {
         match self {
             Note::Folder { name } => is_plain(name, ledger),
-            Note::Mount { image, at } => is_plain(image, ledger) && is_plain(at, ledger),
+            Note::Disk { at, .. } => is_plain(at, ledger),
+            Note::Mount { image, at } => {
+                is_plain(on_disk(image).unwrap_or(image), ledger) && is_plain(at, ledger)
+            }
             _ => true,
         }
     }
@@ -90,7 +101,18 @@ impl Note {
                 running::drop_of(&store)?;
                 mount::detach(Site { folder: owner.folder.handle(), image, at })?;
                 owner.folder.remove(OsStr::new(at))?;
-                owner.folder.remove(OsStr::new(image)).map(|()| None)
+                match on_disk(image) {
+                    // It goes with the disk.
+                    Some(_) => Ok(None),
+                    None => owner.folder.remove(OsStr::new(image)).map(|()| None),
+                }
+            }
+            Note::Disk { at, process } => {
+                mount::detach_disk(owner.folder.handle(), at)?;
+                if let Some(process) = process {
+                    process.end(owner.folder.path(), owner.pid)?;
+                }
+                owner.folder.remove(OsStr::new(at)).map(|()| None)
             }
             Note::Load { process: None } => Ok(None),
             Note::Load { process: Some(process) } => {
@@ -104,13 +126,20 @@ impl Note {
     /// Where it is, for messages.
     pub fn path(&self, owner: Owner<'_>) -> PathBuf {
         match self {
-            Note::Folder { name } | Note::Mount { at: name, .. } => owner.folder.path().join(name),
+            Note::Folder { name } | Note::Mount { at: name, .. } | Note::Disk { at: name, .. } => {
+                owner.folder.path().join(name)
+            }
             Note::Group { folder } => folder.clone(),
             Note::Load { .. } => owner.folder.path().to_path_buf(),
             #[cfg(test)]
             Note::Recorded { log, .. } => log.clone(),
         }
     }
+}
+
+/// The folder of a simulated disk whose file an image is, if it is one.
+fn on_disk(image: &str) -> Option<&str> {
+    image.strip_suffix(DISK)?.strip_suffix('/')
 }
 
 /// Whether a name is that of something in the work folder, and not of the ledger itself.

@@ -10,12 +10,12 @@ use procfs::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use crate::lifeline;
+use crate::{lifeline, simulated};
 
 /// The longest time that a process that was killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
-/// The word that makes this program a background load.
-const BACKGROUND: &str = "__background";
+/// The words that make this program a background load, and the server of a simulated disk.
+const WORDS: [&str; 2] = ["__background", simulated::WORD];
 
 /// A process that leads a group of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,13 +32,13 @@ impl Process {
         Process { pid, started: started(pid) }
     }
 
-    /// Ends it with all that it started, if it is at work and without doubt the background load that the process `parent` had
+    /// Ends it with all that it started, if it is at work and without doubt the background load or the server of a disk that the process `parent` had
     /// started on files in the work folder called `work`. Where nothing tells that, its lifeline ends it.
     ///
     /// # Errors
     /// When it may not be ended, or does not end.
     pub fn end(&self, work: &Path, parent: u32) -> io::Result<()> {
-        if !self.is_at_work() || !self.is_load_of(work, parent) {
+        if !self.is_at_work() || !self.is_ours_of(work, parent) {
             return Ok(());
         }
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
@@ -67,15 +67,16 @@ impl Process {
     }
 
     /// Whether it is this user's, and its command line says what it is.
-    fn is_load_of(&self, work: &Path, parent: u32) -> bool {
+    fn is_ours_of(&self, work: &Path, parent: u32) -> bool {
         let proc = Path::new("/proc").join(self.pid.to_string());
         let user = fs::metadata(&proc).map(|own| own.uid()).ok();
         let line = fs::read(proc.join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
         let words: Vec<&str> = line.split('\0').collect();
-        let [lifeline::NAME, BACKGROUND, _load, folder, started_by, ..] = words[..] else { return false };
+        let [lifeline::NAME, word, _name, folder, started_by, ..] = words[..] else { return false };
         let within = Path::new(folder).parent().and_then(Path::file_name);
-        user == Some(rustix::process::geteuid().as_raw())
+        WORDS.contains(&word)
+            && user == Some(rustix::process::geteuid().as_raw())
             && within.is_some()
             && within == work.file_name()
             && started_by == parent.to_string()

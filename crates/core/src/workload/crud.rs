@@ -43,6 +43,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DATA,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::THREADS,

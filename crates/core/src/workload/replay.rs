@@ -33,6 +33,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DATA,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::BACKGROUND,
         Axis::THREADS,
         Axis::TUNING,

@@ -56,6 +56,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::LOAD_ORDER,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::THREADS,

@@ -58,6 +58,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DATA,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::THREADS,

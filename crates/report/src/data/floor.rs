@@ -102,7 +102,7 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     let there = other.places.iter().find(|there| is_same(place, there));
     let there = there.filter(|_| machine(header) == machine(other))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
-        WANTED.iter().filter_map(|wanted| figure(wanted, &there.name, device)).unzip();
+        WANTED.iter().filter_map(|wanted| figure(wanted, there, device)).unzip();
     let day = other.started.split('T').next().unwrap_or_default().to_owned();
     let at = (header.hardware.clone(), place.name.clone());
     Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
@@ -113,11 +113,12 @@ fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
     let mount = |of: &PlaceInfo| (of.device.clone(), of.mount_options.clone());
     a.file_system == b.file_system
         && a.image == b.image
+        && a.disk == b.disk
         && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
 }
 
 /// A figure in words, with how far it reaches, and of how many trials; `None` where the run does not have it.
-fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<(String, usize)> {
+fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, usize)> {
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
@@ -140,11 +141,11 @@ fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<(String, usize)>
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits(wanted: &Wanted, place: &str, cell: &Cell) -> bool {
+fn fits(wanted: &Wanted, place: &PlaceInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == wanted.pattern
         && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
         && cell.text(Axis::CACHE) == "warm"
-        && cell.place() == place
+        && place.is_of(cell)
         && cell.threads() == 1
         && cell.text(Axis::BACKGROUND) == "none"
         && cell.machine() == HERE

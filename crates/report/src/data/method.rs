@@ -49,6 +49,9 @@ const MACHINES: &str = "machines.";
 /// The beginning of the keys of drivers; the place's name follows. They bear on the cells there alone.
 const PLACES: &str = "places.";
 
+/// What the keys of simulated disks begin with: they bear on the cells on that disk alone.
+const DISKS: &str = "disks.";
+
 /// Keys of a machine that say nothing of what it is held to.
 const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 
@@ -141,7 +144,7 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let own = |key: &str| key.starts_with(MACHINES) || key.starts_with(PLACES);
+    let own = |key: &str| [MACHINES, PLACES, DISKS].iter().any(|own| key.starts_with(own));
     let uncounted = ["operations", "rounds", "order", MIX, EQUAL_CACHE, "trace_facts"];
     let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
@@ -153,9 +156,14 @@ fn machine_of(key: &str) -> Option<(&str, &str)> {
     key.strip_prefix(MACHINES)?.split_once('.')
 }
 
-/// Whether a key only describes a machine.
+/// Whether a key only describes a machine or a disk.
 fn is_about(key: &str) -> bool {
-    machine_of(key).is_some_and(|(_, what)| ABOUT.contains(&what.split('.').next().unwrap_or_default()))
+    let of_machine =
+        machine_of(key).is_some_and(|(_, what)| ABOUT.contains(&what.split('.').next().unwrap_or_default()));
+    // A disk's name can have points in it.
+    let of_disk =
+        key.starts_with(DISKS) && ABOUT.iter().any(|about| key.split('.').any(|part| part == *about));
+    of_machine || of_disk
 }
 
 /// The limits that the trials of a run were not held to though its plan names them, or only in part.
@@ -286,8 +294,9 @@ impl Methods {
     /// where it differs in nothing.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
+            _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
-            (None, Some(place)) => place == cell.place(),
+            (None, Some(place)) => place == cell.site(),
             (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
@@ -407,6 +416,7 @@ mod tests {
             run.header.places.push(PlaceInfo {
                 name: "ntfs:4096".into(),
                 driver: Some(driver.into()),
+                disk: None,
                 ..here
             });
             run

@@ -1,7 +1,9 @@
 //! The number of trials that a run was to have, by its plan and what it left out.
 
+use std::collections::BTreeSet;
+
 use storebench_core::plan::Plan;
-use storebench_core::result::Run;
+use storebench_core::result::{PlaceInfo, Run};
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,8 @@ pub(crate) struct Unfinished {
 /// The trials that a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
 pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
-    let cells = plan.combinations(run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
+    let places: BTreeSet<&str> = run.header.places.iter().map(PlaceInfo::place).collect();
+    let cells = plan.combinations(places.len()).checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
     // Trials that a precision asks for beyond the plan's are not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;

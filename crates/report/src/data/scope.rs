@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use storebench_core::result::{Device, Measured};
 use storebench_core::units::{grouped, rough_bytes};
 
-use super::machines;
 use super::merge::Merged;
+use super::{disks, machines};
 use crate::column::Unit;
 
 /// The notes for the runs at hand, each a sentence or two.
@@ -32,6 +32,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     }
     notes.extend(machines::notes(merged));
     notes.extend(not_at_rest(&trials));
+    notes.extend(disks::notes(merged));
     notes.extend(devices(&trials));
     notes.extend(unknown(&trials));
     notes

@@ -214,7 +214,7 @@ fn of_files(column: &str, disk: &Disk) -> Option<f64> {
 
 fn of_machine(run: &Run, cell: Option<&Cell>) -> [String; 11] {
     let machine = &run.header.environment;
-    let place = run.header.places.iter().find(|place| cell.is_some_and(|cell| cell.place() == place.name));
+    let place = run.header.places.iter().find(|place| cell.is_some_and(|cell| place.is_of(cell)));
     [
         optional(machine.cpu.as_ref()),
         machine.cores.to_string(),

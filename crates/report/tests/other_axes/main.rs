@@ -137,6 +137,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         background: None,
         machine: None,
         others_processors: None,
+        disk: None,
         file_creation_ns: None,
         course: None,
         outcome: Outcome::Ok,

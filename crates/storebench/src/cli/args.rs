@@ -24,6 +24,7 @@ use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 use storebench_core::server::running::{self, URL};
+use storebench_core::simulated;
 use storebench_core::units::{parse_count, split_list};
 
 pub use self::advise::AdviseArgs;
@@ -140,6 +141,9 @@ pub enum Hidden {
     /// Runs a load beside a trial until it is ended
     #[command(name = "__background", hide = true)]
     Background { load: Background, folder: PathBuf, parent: u32 },
+    /// Serves a simulated disk, mounted in a folder, from the image on its standard input until it is unmounted
+    #[command(name = simulated::WORD, hide = true)]
+    Disk { name: String, folder: PathBuf, parent: u32, order: String },
     /// Drops what the store of a folder has made on a running server
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::background;
-use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE};
+use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
 use storebench_core::measure::environment;
@@ -21,6 +21,7 @@ use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::{quoted, without_user};
+use storebench_core::simulated::OnDisk;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::workload::reason::{Omission, Reason};
 use storebench_report::data::{looks, undecided};
@@ -28,6 +29,9 @@ use storebench_report::data::{looks, undecided};
 use super::args::PlaceArg;
 use super::output::tell;
 use super::{report, runs};
+
+/// The file system on a simulated disk where none is named.
+const USUAL: &str = "ext4";
 
 /// Places by name.
 pub type Places = BTreeMap<String, Place>;
@@ -53,13 +57,16 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
 /// directory is in the one called `here`; where there is none, it crosses with all: it is in an image in each. A plan that ranks places
 /// has each once, in the first directory by name.
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
+    let disks = simulated(plan);
     if !plan.axes.names(Axis::PLACE) {
-        return Ok(as_places(directories.clone()));
+        return on_disks(as_places(directories.clone()), &disks);
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
     let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
     let at = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
     let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
+    let image =
+        |within: &PathBuf, file_system| Place::Image { within: within.clone(), file_system, disk: None };
     let mut places = Places::new();
     for name in plan.axes.texts(Axis::PLACE) {
         let Ok(file_system) = name.parse::<FileSystem>() else {
@@ -69,18 +76,53 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
         match file_system.within() {
             Some(directory) => {
                 let within = at(directory)?;
-                places.insert(name, Place::Image { within, file_system });
+                places.insert(name, image(&within, file_system));
             }
             None if crosses => places.extend(directories.iter().map(|(directory, within)| {
                 let file_system = file_system.in_directory(directory);
-                (file_system.to_string(), Place::Image { within: within.clone(), file_system })
+                (file_system.to_string(), image(within, file_system))
             })),
             None => {
-                places.insert(name, Place::Image { within: first.clone(), file_system });
+                places.insert(name, image(first, file_system));
             }
         }
     }
-    Ok(places)
+    on_disks(places, &disks)
+}
+
+/// The disks of a plan, each with its name; `None` for the one under the place.
+fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
+    let names = plan.axes.texts(Axis::DISK);
+    let on = |name: &String| plan.disk(name).map(|disk| OnDisk { name: name.clone(), disk: Box::new(disk) });
+    if names.is_empty() { vec![None] } else { names.iter().map(on).collect() }
+}
+
+/// Places on disks: on a simulated one, each is a file system in an image. Where a directory is called `here`, that is the kernel's
+/// ext4; another directory has a disk of its own, and is on no other.
+fn on_disks(places: Places, disks: &[Option<OnDisk>]) -> Result<Places> {
+    let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
+    let mut all = Places::new();
+    for (name, place) in places {
+        for disk in disks {
+            let (site, place) = match (disk, &place) {
+                (None, place) => (name.clone(), place.clone()),
+                (Some(disk), Place::Image { within, file_system, .. }) => {
+                    (cell::site(&name, &disk.name).into_owned(), on(disk, within, file_system))
+                }
+                (Some(disk), Place::Directory(within)) if name == DEFAULT_PLACE => {
+                    (cell::site(&name, &disk.name).into_owned(), on(disk, within, &usual))
+                }
+                // Its cells are left out, with the reason.
+                (Some(_), Place::Directory(_)) => (name.clone(), place.clone()),
+            };
+            all.insert(site, place);
+        }
+    }
+    Ok(all)
+}
+
+fn on(disk: &OnDisk, within: &Path, file_system: &FileSystem) -> Place {
+    Place::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
 }
 
 /// Directories as places.
@@ -129,7 +171,11 @@ impl<'a> Launch<'a> {
         let (mut header, missing) = header(stores, plan, places, hardware)?;
         let reach = Reach::here();
         let lacking = |cell: &Cell| {
-            let place = missing.get(cell.place()).cloned().or_else(|| forgetful(places, cell));
+            let place = missing
+                .get(cell.site().as_ref())
+                .cloned()
+                .or_else(|| forgetful(places, cell))
+                .or_else(|| unplaced(places, cell));
             let place = place.map(Reason::NoPlace);
             let load = || background::lacking(cell.background()).map(Reason::NoBackground);
             place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
@@ -221,7 +267,7 @@ fn goes_further(plan: &Plan) -> bool {
 
 /// Why a cell's place can't keep what it promises, if it can't.
 fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
-    let Place::Image { file_system, .. } = places.get(cell.place())? else { return None };
+    let Place::Image { file_system, .. } = places.get(cell.site().as_ref())? else { return None };
     let promises = cell.guarantee().tier() == Some(Guarantee::Power);
     let forgets = promises && file_system.kind().is_in_memory();
     forgets.then(|| {
@@ -229,7 +275,17 @@ fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Why places can't be had here, by their names.
+/// Why a cell has no place, if it has none: a directory is on the disk that it is on.
+fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
+    (!places.contains_key(cell.site().as_ref())).then(|| {
+        format!(
+            "{} is a directory, which has a disk of its own: on a simulated one, name a file system, such as ext4:4096",
+            cell.place()
+        )
+    })
+}
+
+/// Why places can't be had here, by their names with their disks.
 type Missing = BTreeMap<String, String>;
 
 /// The header that a run folder begins with, and which of the places can't be had.
@@ -243,9 +299,11 @@ fn header(
     let environment = environment::machine();
     let mut info = |(name, place): (&String, &Place)| -> Result<PlaceInfo> {
         let path = place.directory();
+        let disk = place.disk();
         let info = environment::place(name, path).map_err(Error::io("looking at", path))?;
         let Place::Image { file_system, .. } = place else { return Ok(info) };
-        let tried = image::try_out(path, file_system);
+        let info = PlaceInfo { disk: disk.cloned(), ..info };
+        let tried = image::try_out(path, file_system, disk);
         missing.extend(tried.as_ref().err().map(|reason| (name.clone(), reason.clone())));
         Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
     };
@@ -287,7 +345,7 @@ fn in_image(
         free_bytes: memory_bytes.unwrap_or(directory.free_bytes),
         ..directory
     };
-    if in_memory || tried.is_some_and(|tried| !tried.has_device) {
+    if in_memory || info.disk.is_some() || tried.is_some_and(|tried| !tried.has_device) {
         (info.device, info.device_model, info.rotates) = (None, None, None);
     }
     info
@@ -310,8 +368,12 @@ fn rooms(header: &RunHeader) -> Vec<Room> {
     // The most that a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
-    let room =
-        |place: &PlaceInfo| Room { name: place.name.clone(), free_bytes: place.free_bytes, memory_bytes };
+    let room = |place: &PlaceInfo| Room {
+        name: place.place().to_owned(),
+        disk: place.disk().to_owned(),
+        free_bytes: place.free_bytes,
+        memory_bytes,
+    };
     header.places.iter().map(room).collect()
 }
 

@@ -130,6 +130,11 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
+        Command::Hidden(Hidden::Disk { name: _, folder, parent, order }) => {
+            storebench_core::simulated::main(&folder, parent, &order)
+                .map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
         Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
         Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
     }

@@ -45,7 +45,12 @@ pub fn resume(
     }
     run.header.places.iter().try_for_each(check_driver)?;
     // The cells that it left out are decided already, whatever is free now.
-    let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
+    let everywhere: Vec<Room> = run
+        .header
+        .places
+        .iter()
+        .map(|place| Room { disk: place.disk().to_owned(), ..Room::unbounded(place.place()) })
+        .collect();
     let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
@@ -58,7 +63,7 @@ pub fn resume(
 /// That a file system is mounted by the same driver as before: one run is one method.
 fn check_driver(info: &PlaceInfo) -> Result<()> {
     let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
-    let now = match image::try_out(Path::new(&info.path), file_system) {
+    let now = match image::try_out(Path::new(&info.path), file_system, info.disk.as_ref()) {
         Ok(tried) if tried.driver == *driver => return Ok(()),
         Ok(tried) => format!("is mounted by {} now", tried.driver),
         Err(reason) => format!("can't be had now: {reason}"),
@@ -72,7 +77,9 @@ fn check_driver(info: &PlaceInfo) -> Result<()> {
 fn place_of(info: &PlaceInfo) -> (String, Place) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {
-        Some(file_system) => Place::Image { within: directory, file_system: file_system.clone() },
+        Some(file_system) => {
+            Place::Image { within: directory, file_system: file_system.clone(), disk: info.disk.clone() }
+        }
         None => Place::Directory(directory),
     };
     (info.name.clone(), place)

@@ -229,7 +229,7 @@ fn what_is_no_file_system_is_refused() {
 }
 
 /// Starts a run with a slow trial in an image, and waits until that is mounted; where.
-fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
+pub fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
     mounted_for(scratch, place, 1)
 }
 

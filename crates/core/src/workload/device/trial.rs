@@ -29,6 +29,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::IO,
         Axis::SYNC,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::THREADS,

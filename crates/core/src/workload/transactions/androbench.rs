@@ -45,6 +45,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::STATEMENTS,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::RATE,

@@ -39,6 +39,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::STATEMENTS,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::TUNING,

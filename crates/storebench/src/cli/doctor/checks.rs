@@ -177,7 +177,7 @@ fn rights(here: &Here<'_>) -> Vec<Line> {
 fn file_systems(here: &Here<'_>) -> Vec<Line> {
     let tried = |kind: &str| -> std::result::Result<String, String> {
         let file_system = kind.parse()?;
-        image::try_out(&here.directory, &file_system).map(|tried| tried.driver)
+        image::try_out(&here.directory, &file_system, None).map(|tried| tried.driver)
     };
     KINDS.iter().map(|kind| either(kind.name, tried(kind.name))).collect()
 }

@@ -1,0 +1,97 @@
+//! The simulated disks of a plan: its own, and those that come with storebench.
+
+use storebench_disk::disks::{self, Disk};
+
+use super::Plan;
+use crate::axis::Axis;
+use crate::axis::table::HERE;
+use crate::error::meant;
+use crate::shown::{piece, quoted};
+
+impl Plan {
+    /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    pub fn disk(&self, name: &str) -> Option<Disk> {
+        self.disks.get(name).cloned().or_else(|| disks::shipped(name))
+    }
+
+    /// Takes in the disks on its axis that come with storebench. So the plan says all of them, and a run that is repeated or
+    /// resumed has the same.
+    pub fn settle_disks(&mut self) {
+        for name in self.axes.texts(Axis::DISK) {
+            if let Some(disk) = self.disk(&name) {
+                self.disks.insert(name, disk);
+            }
+        }
+    }
+
+    /// Checks the disks: each name must be one that can be given, each disk one that can be modelled.
+    pub(super) fn check_disks(&self) -> Result<(), String> {
+        for (name, disk) in &self.disks {
+            if name == HERE {
+                return Err(
+                    "disks.here can't be simulated: it is the disk under the place; choose another name"
+                        .into(),
+                );
+            }
+            Axis::DISK.read(name).map_err(|wrong| format!("disks: {wrong}"))?;
+            disk.check().map_err(|wrong| format!("disks.{name}: {wrong}"))?;
+        }
+        for name in self.axes.texts(Axis::DISK) {
+            if name != HERE && self.disk(&name).is_none() {
+                return Err(self.unknown_disk(&name));
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_disk(&self, name: &str) -> String {
+        let own = self.disks.keys().map(String::as_str);
+        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(disks::NAMES).collect();
+        let hint = meant(name, known.iter().copied());
+        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
+        let known: Vec<_> = known.into_iter().map(piece).collect();
+        format!("there is no disk {}{hint}; there are {}", quoted(name), known.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Changes, find};
+
+    const OWN: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
+
+    fn on(disks: &[&str]) -> Result<Plan, String> {
+        let mut plan = find("crud").unwrap();
+        let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
+        plan.apply(Changes::on(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
+    }
+
+    #[test]
+    fn what_ships_is_taken_into_the_plan() {
+        let mut plan = on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
+        plan.settle_disks();
+        assert_eq!(plan.disks.keys().collect::<Vec<_>>(), ["emmc-5.1", "hdd-7200"]);
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!(again.disks, plan.disks);
+    }
+
+    #[test]
+    fn a_plan_s_own_disk_comes_first() {
+        let text = find("crud").unwrap().to_toml().unwrap();
+        let plan = Plan::parse(&format!("{text}\n{OWN}"), "x").unwrap();
+        assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
+        assert!(plan.disk("hdd-7200").is_some() && plan.disk("here").is_none());
+        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(wrong(&OWN.replace("slow", "here")).contains("choose another name"));
+        assert!(wrong(&OWN.replace("5000", "-1")).contains("disks.slow: flush_us is not a number from 0 on"));
+        assert!(wrong(&OWN.replace("slow", "\"a b\"")).contains("lower-case letters"));
+        assert!(wrong("[disks.slow]\nspeed = 9").contains("unknown field"));
+    }
+
+    #[test]
+    fn a_disk_that_nobody_knows_is_named() {
+        let error = on(&["hdd-720"]).unwrap_err();
+        assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
+    }
+}

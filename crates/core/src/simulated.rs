@@ -1,0 +1,122 @@
+//! A simulated disk under a trial's file system: a process that serves one file by FUSE and answers each request when the model of
+//! a device says so. It is a child of the parent of all trials, outside of the trial's limits.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+pub use storebench_disk::counts::Counts;
+use storebench_disk::daemon::{self, Order};
+use storebench_disk::disks::Disk;
+use storebench_disk::names::COUNTS;
+pub use storebench_disk::names::{DISK, SOURCE};
+
+use crate::lifeline;
+
+/// The word that makes this program the server of a disk.
+pub const WORD: &str = "__disk";
+/// Said by a server whose disk is there.
+const MOUNTED: &str = "mounted";
+
+/// A simulated disk by its name, with its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OnDisk {
+    /// Its name in cells.
+    pub name: String,
+    /// Its parameters.
+    pub disk: Box<Disk>,
+}
+
+/// A disk that is served. Dropping it ends the server.
+#[derive(Debug)]
+pub struct Served {
+    server: Child,
+}
+
+/// What is served for one trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Serving<'a> {
+    /// The disk.
+    pub disk: &'a OnDisk,
+    /// The seed of what is random in it.
+    pub seed: u64,
+    /// The image: a formatted one, of which a copy in memory is served, or one that is served itself.
+    pub image: &'a File,
+    /// Whether it is the copy.
+    pub in_memory: bool,
+}
+
+impl Served {
+    /// Starts the server of a disk, and waits until the disk is mounted in the empty folder `at`.
+    ///
+    /// # Errors
+    /// When it can't be started, or says why it can't serve.
+    pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
+        let Serving { disk: OnDisk { name, disk }, seed, image, in_memory } = serving;
+        let order = Order { disk: (**disk).clone(), seed, in_memory, log: None };
+        let words = [
+            OsString::from(WORD),
+            OsString::from(name),
+            OsString::from(at),
+            OsString::from(std::process::id().to_string()),
+            OsString::from(serde_json::to_string(&order)?),
+        ];
+        let mut command = Command::new(lifeline::this_program()?);
+        command.arg0(lifeline::NAME).args(words).process_group(0);
+        command.stdin(image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut served = Served { server: command.spawn()? };
+        let said = served.server.stdout.take().map(BufReader::new).and_then(|out| out.lines().next());
+        match said.transpose()? {
+            Some(line) if line == MOUNTED => Ok(served),
+            Some(line) => Err(io::Error::other(format!("the simulated disk {name}: {line}"))),
+            None => Err(io::Error::other(format!("the server of the simulated disk {name} ended at once"))),
+        }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.server.id()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It ends by itself once nothing is mounted any more.
+        let _ = lifeline::end_group(&self.server);
+        let _ = self.server.wait();
+    }
+}
+
+/// Serves a disk whose image is the standard input, until it is unmounted or its parent ends.
+///
+/// # Errors
+/// When it can't; its parent is told as well.
+pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
+    lifeline::die_with_parent(parent)?;
+    let tell = |line: &str| {
+        let mut out = io::stdout();
+        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| error.to_string())
+    };
+    let serve = || {
+        let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
+        let image = File::options().read(true).write(true).open("/proc/self/fd/0");
+        let image = image.map_err(|error| format!("opening its image: {error}"))?;
+        daemon::serve(&order, image, at, || tell(MOUNTED))
+    };
+    serve().map(drop).inspect_err(|why| {
+        // A parent that no longer listens has ended this process, or will.
+        let _ = tell(&why.replace('\n', " "));
+    })
+}
+
+/// The counts of a disk that is mounted in a folder.
+///
+/// # Errors
+/// When its server is gone.
+pub fn counts(folder: &Path) -> io::Result<Counts> {
+    Ok(serde_json::from_slice(&fs::read(folder.join(COUNTS))?)?)
+}

@@ -1,0 +1,72 @@
+//! The simulated disks of the runs at hand: what they were asked, and how late they answered.
+
+use indexmap::IndexMap;
+use storebench_core::result::DiskReport;
+use storebench_core::units::{grouped, rough_bytes, rough_ns, three_digits};
+
+use super::merge::Merged;
+
+/// A note for each simulated disk.
+pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
+    let mut disks: IndexMap<(&str, &str), Vec<&DiskReport>> = IndexMap::new();
+    for run in merged.runs {
+        for disk in run.trials.iter().filter_map(|trial| trial.disk.as_ref()) {
+            disks.entry((&run.header.hardware, &disk.name)).or_default().push(disk);
+        }
+    }
+    disks.iter().map(|((hardware, name), reports)| note(hardware, name, reports)).collect()
+}
+
+fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
+    let sum = |of: fn(&DiskReport) -> u64| reports.iter().map(|report| of(report)).sum::<u64>();
+    let replies = sum(|report| report.counts.replies());
+    let (late, modelled) = (sum(|report| report.counts.late_ns), sum(|report| report.counts.modelled_ns));
+    let worst = reports.iter().map(|report| report.counts.late_ns_p99).max().unwrap_or_default();
+    format!(
+        "Disk {name} is simulated on {hardware}: in {} of it, {} reads ({}), {} writes ({}) and {} flushes, which by its model \
+         took {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
+        if reports.len() == 1 {
+            "a trial".to_owned()
+        } else {
+            format!("{} trials", grouped(reports.len() as u64))
+        },
+        grouped(sum(|report| report.counts.reads.requests)),
+        rough_bytes(sum(|report| report.counts.reads.bytes) as f64),
+        grouped(sum(|report| report.counts.writes.requests)),
+        rough_bytes(sum(|report| report.counts.writes.bytes) as f64),
+        grouped(sum(|report| report.counts.flushes)),
+        rough_ns(modelled as f64),
+        rough_ns(late as f64 / replies.max(1) as f64),
+        three_digits(late as f64 / modelled.max(1) as f64 * 100.0),
+        rough_ns(worst as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn a_simulated_disk_is_told_with_how_late_it_was() {
+        let mut run = run("box", &[Sample::new("sqlite"), Sample::new("lmdb"), Sample::new("redb")]);
+        for (trial, late_ns) in run.trials.iter_mut().zip([10_000, 30_000]) {
+            let text = format!(
+                "{{\"name\":\"steady\",\"reads\":{{\"requests\":1,\"bytes\":4096}},\"writes\":{{\"requests\":1,\"bytes\":4096}},\
+                 \"discards\":{{\"requests\":0,\"bytes\":0}},\"flushes\":0,\"seeks\":0,\"merges\":0,\"modelled_ns\":2000000,\
+                 \"late_ns\":{late_ns},\"late_ns_p99\":{late_ns},\"processor_ns\":1}}"
+            );
+            trial.disk = Some(serde_json::from_str(&text).unwrap());
+        }
+        let runs = [run];
+        let notes = notes(&Merged::new(&runs, &[]));
+        let [note] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(
+            note.starts_with(
+                "Disk steady is simulated on box: in 2 trials of it, 2 reads (8.00 KiB), 2 writes"
+            ),
+            "{note}"
+        );
+        assert!(note.contains("1.00 % of that time"), "{note}");
+    }
+}

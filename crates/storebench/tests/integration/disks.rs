@@ -1,0 +1,154 @@
+//! Simulated disks under stores, on real file systems by FUSE and a loop device, and nothing left of them whatever happens.
+
+use storebench_core::cell::Axis;
+use storebench_core::error::Exit;
+use storebench_core::result::{Outcome, Run, TrialResult};
+
+use crate::cli::plans::OWN;
+use crate::cli::support::{Scratch, TINY, assert_complete, is_root, skipped};
+use crate::file_systems::{assert_gone, can_mount, mounted, with_disk};
+
+/// A disk that takes a microsecond for each request: as quick as FUSE lets it be.
+const QUICK: &str =
+    "[disks.quick]\nabout = \"A quick one\"\n[disks.quick.fixed]\nread_us = 1\nwrite_us = 1\nflush_us = 1\n";
+
+/// Whether this machine can simulate a disk under ext4; where it can't, the test says so.
+fn can_simulate() -> bool {
+    let fuse = std::path::Path::new("/dev/fuse").exists();
+    if !is_root() || !fuse {
+        skipped("a simulated disk", "needs root and /dev/fuse");
+        return false;
+    }
+    can_mount("ext4:4096")
+}
+
+/// A plan that has the disk, and its name.
+fn with_quick(scratch: &Scratch) -> String {
+    scratch.write("quick.toml", format!("{OWN}\n{QUICK}")).display().to_string()
+}
+
+fn on_disk<'r>(run: &'r Run, disk: &str) -> Vec<&'r TrialResult> {
+    run.trials.iter().filter(|trial| trial.cell.disk() == disk).collect()
+}
+
+#[test]
+fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let plan = with_quick(&scratch);
+    let command =
+        format!("run {plan} --store sqlite,flat-folder --disk here,quick --place ext4:4096 {TINY} --at disk");
+    let study = command.replace("--guarantee process", "--guarantee power");
+    scratch.storebench(&study).ends(Exit::Success);
+    let run = scratch.results();
+    assert_complete(&run, 4, 1);
+    let (here, quick) = (on_disk(&run, "here"), on_disk(&run, "quick"));
+    assert_eq!((here.len(), quick.len()), (2, 2));
+    assert!(here.iter().all(|trial| trial.disk.is_none() && !trial.cell.id().contains("disk=")));
+    for trial in quick {
+        assert!(trial.cell.id().contains("/disk=quick"), "{}", trial.cell.id());
+        let disk = trial.disk.as_ref().unwrap();
+        let counts = &disk.counts;
+        assert_eq!(disk.name, "quick");
+        assert!(counts.writes.requests > 0 && counts.flushes > 0, "{disk:?}");
+        assert_eq!(counts.modelled_ns, (counts.replies() - counts.discards.requests) * 1_000, "{disk:?}");
+        // A microsecond is less than a reply takes: times are the host's, and no figure is ranked.
+        let measured = trial.ok().unwrap();
+        assert!(measured.operations.iter().all(|operation| measured.doubt(&operation.operation).is_some()));
+    }
+    let place = run.header.places.iter().find(|place| place.disk() == "quick").unwrap();
+    assert_eq!((place.name.as_str(), place.place()), ("ext4:4096 on simulated quick", "ext4:4096"));
+    assert!(place.driver.as_deref().is_some_and(|driver| driver == "kernel (ext4)"), "{place:?}");
+    assert!(run.header.plan.contains("[disks.quick"));
+    for output in ["report latest", "report latest --table"] {
+        let said = scratch.storebench(output).ends(Exit::Success);
+        assert!(said.out.contains("simulated disk quick"), "{said}");
+    }
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains("Disk quick is simulated on"), "{said}");
+    assert_gone(&scratch);
+}
+
+#[test]
+fn without_a_file_system_s_name_it_is_ext4_and_other_places_are_left_out() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let plan = with_quick(&scratch);
+    scratch
+        .storebench(&format!("run {plan} --store sqlite --disk quick {TINY} --at disk"))
+        .ends(Exit::Success);
+    let run = scratch.results();
+    assert_complete(&run, 1, 1);
+    let place = &run.header.places[0];
+    assert_eq!((place.place(), place.disk(), place.file_system.as_deref()), ("here", "quick", Some("ext4")));
+    let other = with_disk();
+    std::fs::create_dir(other.join("second")).unwrap();
+    let plan = with_quick(&other);
+    let places = "--disk quick --place ext4:4096,tmpfs,second --at disk --at second=second";
+    other.storebench(&format!("run {plan} --store sqlite {places} {TINY}")).ends(Exit::Success);
+    let run = other.results();
+    assert_complete(&run, 1, 1);
+    let reason = |place: &str| {
+        let left = run.header.left_out.iter().find(|left| left.cell.text(Axis::PLACE) == place).unwrap();
+        left.reason.clone()
+    };
+    assert!(
+        reason("tmpfs").contains("it has no disk under it that could be simulated"),
+        "{}",
+        reason("tmpfs")
+    );
+    assert!(reason("second").contains("name a file system, such as ext4:4096"), "{}", reason("second"));
+    assert_gone(&other);
+}
+
+#[test]
+fn a_disk_that_nobody_knows_and_one_that_makes_no_sense_are_refused() {
+    let scratch = with_disk();
+    let said = scratch.storebench(&format!("run crud --quick --disk hdd-720 {TINY} --at disk"));
+    said.complains(Exit::BadValue, &["there is no disk \"hdd-720\"", "did you mean hdd-7200?"]);
+    let bad = scratch.write("bad.toml", format!("{OWN}\n{}", QUICK.replace("read_us = 1", "read_us = -1")));
+    let said = scratch.storebench(&format!("run {} --disk quick {TINY} --at disk", bad.display()));
+    said.complains(Exit::BadPlan, &["disks.quick: read_us is not a number from 0 on"]);
+}
+
+#[test]
+fn what_a_killed_run_had_on_a_simulated_disk_is_given_back() {
+    if !can_simulate() {
+        return;
+    }
+    for signal in ["INT", "KILL"] {
+        let scratch = with_disk();
+        let (run, _) = mounted(&scratch, "ext4:4096 --disk steady");
+        run.signal(signal);
+        run.end();
+        if signal == "KILL" {
+            scratch.faulty("clean disk").ends(Exit::Success);
+        }
+        assert_gone(&scratch);
+    }
+}
+
+#[test]
+fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let plan = with_quick(&scratch);
+    scratch
+        .storebench(&format!("run {plan} --store sqlite,lmdb --disk quick {TINY} --at disk"))
+        .ends(Exit::Success);
+    let results = scratch.only_run().join("results.jsonl");
+    let text = std::fs::read_to_string(&results).unwrap();
+    std::fs::write(&results, format!("{}\n", text.lines().next().unwrap())).unwrap();
+    scratch.storebench("run --resume latest").ends(Exit::Success);
+    let run = scratch.results();
+    assert!(run.trials.len() == 2 && run.trials.iter().all(|trial| matches!(trial.outcome, Outcome::Ok)));
+    assert!(run.trials.iter().all(|trial| trial.disk.is_some()));
+    assert_gone(&scratch);
+}
