@@ -2,3 +2,4 @@
 
 pub mod cgroups;
 pub mod mounts;
+pub mod room;

@@ -8,6 +8,7 @@ mod course;
 mod doubt;
 mod machine;
 mod measured;
+mod place;
 mod rest;
 mod round;
 mod series;
@@ -19,13 +20,12 @@ pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::place::PlaceInfo;
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
 pub use self::simulated::{DiskReport, MOST_LATE};
-use crate::axis::file_system::FileSystem;
-use crate::cell::{self, Cell, HERE};
-use crate::simulated::OnDisk;
+use crate::cell::Cell;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
@@ -87,54 +87,6 @@ pub struct StoreInfo {
     /// Whether it is a server, a process of its own that is reached by a socket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub server: bool,
-}
-
-/// A place where stores' files live.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlaceInfo {
-    /// Its name in cells; on a simulated disk with that of the disk: `ext4:4096 on simulated hdd-7200`.
-    pub name: String,
-    /// The directory given.
-    pub path: String,
-    /// The file system's type, such as `ext4`.
-    pub file_system: Option<String>,
-    /// Its mount options, as in /proc/self/mountinfo.
-    pub mount_options: Option<String>,
-    /// The block device's name, such as `nvme0n1`.
-    pub device: Option<String>,
-    /// Its model, where the kernel tells.
-    pub device_model: Option<String>,
-    /// Whether it rotates.
-    pub rotates: Option<bool>,
-    /// Free bytes when the run was started.
-    pub free_bytes: u64,
-    /// The file system of its own that each trial has there, in an image in that directory, as plans write it:
-    /// `ext4:4096,noatime`. The device is that under the directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image: Option<FileSystem>,
-    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub driver: Option<String>,
-    /// The simulated disk that this is on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disk: Option<OnDisk>,
-}
-
-impl PlaceInfo {
-    /// The disk under it: simulated, or `here`.
-    pub fn disk(&self) -> &str {
-        self.disk.as_ref().map_or(HERE, |disk| disk.name.as_str())
-    }
-
-    /// Its name in cells, which name the disk apart.
-    pub fn place(&self) -> &str {
-        cell::place_of(&self.name, self.disk())
-    }
-
-    /// Whether it is the one that a cell is in, on the cell's disk.
-    pub fn is_of(&self, cell: &Cell) -> bool {
-        self.name == cell.site()
-    }
 }
 
 /// The machine that a run was made on. What can't be known is `None`.

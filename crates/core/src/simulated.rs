@@ -37,7 +37,7 @@ pub struct Served {
     server: Child,
 }
 
-/// What is served for one trial.
+/// The orders for the disk of one trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Serving<'a> {
     /// The disk.

@@ -24,7 +24,7 @@ use crate::request::{MICROSECOND, Nanos, Request};
 /// The time before a reply is due at which its thread stops sleeping: longer than the kernel oversleeps.
 const AWAKE: Nanos = 100 * MICROSECOND;
 
-/// How long a file of the disk may stay open after it is no longer needed. A child process that another thread has just begun holds
+/// The time that a file of the disk may stay open after it is no longer needed. A child process that another thread has just begun holds
 /// copies of all open files until it runs its own program.
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -17,7 +17,8 @@ use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
 use crate::axis::file_system::FileSystem;
 use crate::kernel::mounts::{self, Mount};
-use crate::{server, simulated};
+use crate::server;
+use crate::simulated;
 
 /// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);

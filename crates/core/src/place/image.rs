@@ -9,8 +9,9 @@ use super::directory::WorkFolder;
 use super::probe::{self, Probe};
 use crate::axis::file_system::FileSystem;
 use crate::background::available;
-use crate::error::{Error, Result};
+use crate::error::{Error, Exit, Result};
 use crate::image::{Driver, Mounted, driver, make, mount};
+use crate::kernel::room;
 use crate::simulated::{OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
 
@@ -127,7 +128,11 @@ impl Template {
     pub fn probe(&self, work: &mut WorkFolder) -> Result<Probe> {
         let mut stage = work.stage();
         let (directory, _) = self.mount(&mut stage, "probe")?;
-        let probe = probe::probe(&directory).map_err(Error::io("probing", &directory))?;
+        let probe = probe::probe(&directory).map_err(Error::io("probing", &directory));
+        let probe = probe.map_err(|error| match room::is_used_up(stage.work()) {
+            true => Error::new(Exit::DiskFull, format!("the disk that holds the image is full: {error}")),
+            false => error,
+        })?;
         stage.give_back()?;
         Ok(probe)
     }

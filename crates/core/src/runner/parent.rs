@@ -166,7 +166,7 @@ impl Running<'_> {
         let result = match place.trial_folders.take(&mut stage, position) {
             // A program that mounts an image can be killed, or find no loop device: that is this trial's affair.
             Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
-                Some(trial::not_begun(cell, (position, block), error.message))
+                Some(trial::not_begun(cell, (position, block), &place.beside, error.message))
             }
             taken => {
                 let TrialFolder { directory, file_creation_ns, device, disk } = taken?;

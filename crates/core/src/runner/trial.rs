@@ -10,6 +10,7 @@ use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
 use crate::folder::is_full;
 use crate::guard;
+use crate::kernel::room;
 use crate::measure::cgroup::{self, Group};
 use crate::measure::course::Sights;
 use crate::measure::device::{BlockDevice, DeviceSpec};
@@ -34,11 +35,15 @@ use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
 
-/// A file system with less room than this, in bytes, is full: engines write pages and blocks of so many.
-const FULL_BYTES: u64 = 64 << 10;
+/// The disk under an image.
+const HOLDER: &str = "the disk that holds the image";
 
-/// The result of a trial that there was no place for, with the reason.
-pub fn not_begun(cell: &Cell, (position, block): (u64, u32), message: String) -> TrialResult {
+/// The result of a trial that there was no place for on the disk of this folder, with the reason.
+pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
+    let (reason, message) = match room::is_used_up(beside) {
+        true => (Failure::DiskFull, format!("{HOLDER} was full: {message}")),
+        false => (Failure::Harness, message),
+    };
     TrialResult {
         format: FORMAT_VERSION,
         cell: cell.clone(),
@@ -54,7 +59,7 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), message: String) ->
         machine: None,
         file_creation_ns: None,
         course: None,
-        outcome: Outcome::Failed { reason: Failure::Harness, message, log: String::new() },
+        outcome: Outcome::Failed { reason, message, log: String::new() },
         measured: None,
     }
 }
@@ -259,11 +264,16 @@ impl Trial<'_> {
         };
         let report = match report {
             // Engines tell of a full disk in words of their own, or die of it.
-            Report::Failed { reason: Failure::Store | Failure::Crashed | Failure::TimedOut, message }
-                if self.is_disk_full() =>
-            {
-                Report::Failed { reason: Failure::DiskFull, message: format!("the disk was full: {message}") }
-            }
+            Report::Failed {
+                reason: reason @ (Failure::Store | Failure::Crashed | Failure::TimedOut),
+                message,
+            } => match self.full_disk() {
+                Some(disk) => {
+                    let message = format!("{disk} was full: {message}");
+                    Report::Failed { reason: Failure::DiskFull, message }
+                }
+                None => Report::Failed { reason, message },
+            },
             report => report,
         };
         Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
@@ -274,10 +284,10 @@ impl Trial<'_> {
         self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
     }
 
-    /// Whether the file system of the store's files has no room for a page or two.
-    fn is_disk_full(&self) -> bool {
-        let there = rustix::fs::statvfs(self.directory);
-        there.is_ok_and(|there| there.f_blocks > 0 && there.f_bavail * there.f_frsize < FULL_BYTES)
+    /// The disk that has no room left, if one hasn't: that of the store's files, or that of the image in which they are.
+    fn full_disk(&self) -> Option<&'static str> {
+        let disks = [(self.directory, "the disk"), (self.beside, HOLDER)];
+        disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 
     /// The device and cgroup that are looked at while it runs.
@@ -299,12 +309,12 @@ impl Trial<'_> {
         Some(Limiting::take(stage, self.cell, &machine, site))
     }
 
-    /// What the simulated disk under it has counted, where there is one and it is at work.
+    /// The counts of the simulated disk under it, where there is one and it is at work.
     fn disk_counts(&self) -> Option<Counts> {
         self.disk.and_then(|folder| simulated::counts(folder).ok())
     }
 
-    /// What it has counted since.
+    /// Its counts since.
     fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
         let counts = self.disk_counts()?.since(&before?);
         Some(DiskReport { name: self.cell.disk().to_owned(), counts })

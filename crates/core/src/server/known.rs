@@ -11,8 +11,8 @@ pub struct Known {
     pub programs: &'static [&'static str],
     /// The users that its packages bring, as whom it runs where storebench runs as root.
     pub users: &'static [&'static str],
-    /// The segment of the system's shared memory that a server notes in the folder of its data, where it keeps one: a kill leaves
-    /// it behind. Called of any folder in which a server may have been at work.
+    /// The segment of the system's shared memory that a server has for the folder of its data, where it has one: a kill leaves it
+    /// behind. Called of any folder in which a server may have been at work.
     pub shared_memory: fn(data: &Path) -> Option<Segment>,
 }
 
@@ -21,8 +21,8 @@ pub struct Known {
 pub struct Segment {
     /// Its key.
     pub key: i32,
-    /// Its number, which may be another's by now.
-    pub number: i32,
+    /// Its number, which may be another's by now; `None` where it was not noted.
+    pub number: Option<i32>,
 }
 
 static KNOWN: OnceLock<Vec<&'static Known>> = OnceLock::new();
@@ -50,6 +50,6 @@ pub static EXAMPLE: Known = Known {
     shared_memory: |data| {
         let text = std::fs::read_to_string(data.join("segment")).ok()?;
         let (key, number) = text.split_once(' ')?;
-        Some(Segment { key: key.parse().ok()?, number: number.parse().ok()? })
+        Some(Segment { key: key.parse().ok()?, number: number.parse().ok() })
     },
 };

@@ -3,13 +3,17 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::known::{self, Segment};
 
 /// More than any server keeps.
 const MOST_BYTES: usize = 4096;
 
-/// Gives back what the server of these data noted, if it is that user's, no process uses it, and it is as small.
+/// The longest wait for a killed server to let go of it: the kernel shows none of its files before it has taken its memory apart.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Gives back what the server of these data has, if it is that user's, no process uses it, and it is as small.
 pub fn give_back(data: &Path) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
     let noted = known::all().iter().filter_map(|known| (known.shared_memory)(data));
@@ -17,22 +21,38 @@ pub fn give_back(data: &Path) {
 }
 
 fn remove(segment: Segment, owner: u32) {
+    let number = match segment.number {
+        Some(number) => number,
+        // It would make one.
+        None if segment.key == libc::IPC_PRIVATE => return,
+        // SAFETY: the call takes no pointer, and makes nothing.
+        None => unsafe { libc::shmget(segment.key, 0, 0) },
+    };
+    let start = Instant::now();
+    while let Some(attached) = attached(number, segment.key, owner) {
+        if attached == 0 {
+            // SAFETY: the call takes no pointer; nobody has it mapped.
+            unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
+        }
+        if attached == 0 || start.elapsed() > LONGEST_WAIT {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The number of processes that have a segment mapped, if it is the one that is meant.
+fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
     let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
     // SAFETY: the structure is ours; all zeroes are a valid one.
     let about = unsafe {
-        if libc::shmctl(segment.number, libc::IPC_STAT, about.as_mut_ptr()) != 0 {
-            return;
+        if libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) != 0 {
+            return None;
         }
         about.assume_init()
     };
-    let is_its = about.shm_perm.__key == segment.key
-        && about.shm_perm.uid == owner
-        && about.shm_segsz <= MOST_BYTES
-        && about.shm_nattch == 0;
-    if is_its {
-        // SAFETY: the call takes no pointer; nobody has it mapped.
-        unsafe { libc::shmctl(segment.number, libc::IPC_RMID, std::ptr::null_mut()) };
-    }
+    let is_its = about.shm_perm.__key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
+    is_its.then_some(about.shm_nattch)
 }
 
 #[cfg(test)]
@@ -62,6 +82,21 @@ mod tests {
         give_back(data.path());
         assert!(!is_there(number));
         give_back(data.path());
+    }
+
+    /// A server that was killed before it noted what it had made.
+    #[test]
+    fn what_has_the_key_of_a_server_s_data_is_given_back() {
+        let key = i32::try_from(std::process::id()).unwrap();
+        // SAFETY: no pointers; it is given back below.
+        let number = unsafe { libc::shmget(key, 56, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) };
+        assert!(number >= 0);
+        // SAFETY: the call has no requirements.
+        let owner = unsafe { libc::geteuid() };
+        remove(Segment { key, number: None }, owner + 1);
+        remove(Segment { key: key + 1, number: Some(number) }, owner);
+        remove(Segment { key, number: None }, owner);
+        assert!(!is_there(number));
     }
 
     #[test]

@@ -272,6 +272,11 @@ impl Stage<'_> {
         Ok(started)
     }
 
+    /// The work folder in which all is.
+    pub fn work(&self) -> &Path {
+        self.holdings.folder.path()
+    }
+
     /// Gives back all that it took, the last first; more can be taken after that.
     ///
     /// # Errors

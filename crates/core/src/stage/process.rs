@@ -10,7 +10,8 @@ use procfs::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use crate::{lifeline, simulated};
+use crate::lifeline;
+use crate::simulated;
 
 /// The longest time that a process that was killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);

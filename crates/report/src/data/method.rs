@@ -49,7 +49,7 @@ const MACHINES: &str = "machines.";
 /// The beginning of the keys of drivers; the place's name follows. They bear on the cells there alone.
 const PLACES: &str = "places.";
 
-/// What the keys of simulated disks begin with: they bear on the cells on that disk alone.
+/// The beginning of the keys of simulated disks. They bear on the cells on that disk alone.
 const DISKS: &str = "disks.";
 
 /// Keys of a machine that say nothing of what it is held to.

@@ -37,8 +37,8 @@ const CORE: Modules = &[
     ("record", &["bounded", "cell", "units"]),
     ("image", &["axis", "kernel", "server", "simulated"]),
     ("stage", &["error", "guard", "image", "lifeline", "measure", "server", "simulated"]),
-    ("place", &["axis", "error", "guard", "image", "simulated", "stage"]),
     ("background", &["cell", "kernel", "lifeline", "units"]),
+    ("place", &["axis", "background", "error", "guard", "image", "kernel", "simulated", "stage"]),
     ("trace", &["bounded", "shown", "units"]),
     (
         "workload",

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -290,15 +291,18 @@ fn version_in(said: &str) -> Option<String> {
 }
 
 /// The few bytes of the system's shared memory by which a server knows whether another is at work on its data: its file notes them
-/// in the seventh line.
+/// in the seventh line. Before it has, their key alone is known: it is the data's inode.
 fn shared_memory(data: &Path) -> Option<Segment> {
-    segment_in(&fs::read_to_string(data.join(PID_FILE)).ok()?)
+    let noted = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
+    let inode = || fs::metadata(data).ok().filter(|data| data.is_dir()).map(|data| data.ino());
+    // The server itself takes the lower half.
+    noted.or_else(|| Some(Segment { key: (inode()? as u32).cast_signed(), number: None }))
 }
 
 pub fn segment_in(text: &str) -> Option<Segment> {
     let mut words = text.lines().nth(6)?.split_whitespace();
     let key: u32 = words.next()?.parse().ok()?;
-    Some(Segment { key: key.cast_signed(), number: words.next()?.parse().ok()? })
+    Some(Segment { key: key.cast_signed(), number: Some(words.next()?.parse().ok()?) })
 }
 
 /// The last line that says what is wrong.
@@ -323,7 +327,7 @@ mod tests {
     #[test]
     fn key_and_number_of_its_shared_memory_stand_in_the_seventh_line() {
         let text = "5275\n/data\n1795386360\n5432\n/run\n\n  5309225         4\nready   \n";
-        assert_eq!(segment_in(text), Some(Segment { key: 5_309_225, number: 4 }));
+        assert_eq!(segment_in(text), Some(Segment { key: 5_309_225, number: Some(4) }));
         assert_eq!(segment_in("5275\n/data\n"), None);
         assert_eq!(segment_in(&text.replace("5309225", "many")), None);
     }

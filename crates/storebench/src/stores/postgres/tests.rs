@@ -257,7 +257,7 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
 
 /// The number of the shared memory that is noted in a folder.
 fn noted_in(data: &Path) -> Option<i32> {
-    Some(dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number)
+    dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number
 }
 
 #[test]
