@@ -90,6 +90,6 @@ mod tests {
                 assert_eq!(axis.read(default).unwrap().text(), default);
             }
         }
-        assert!("size".parse::<Axis>().unwrap_err().contains("place, machine, background"));
+        assert!("size".parse::<Axis>().unwrap_err().contains("place, disk, machine, background"));
     }
 }

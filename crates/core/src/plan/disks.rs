@@ -86,7 +86,7 @@ mod tests {
         assert!(wrong(&OWN.replace("slow", "here")).contains("choose another name"));
         assert!(wrong(&OWN.replace("5000", "-1")).contains("disks.slow: flush_us is not a number from 0 on"));
         assert!(wrong(&OWN.replace("slow", "\"a b\"")).contains("lower-case letters"));
-        assert!(wrong("[disks.slow]\nspeed = 9").contains("unknown field"));
+        assert!(wrong("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
     }
 
     #[test]

@@ -247,6 +247,47 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
     }
 }
 
+/// It is asked for the first alone; the others are told likewise.
+#[test]
+fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        let started = scratch.start(STOREBENCH, &server.run(LONG));
+        wait_for("a trial that is not the rehearsal", || {
+            scratch.runs().len() == 1 && !server.made().is_empty()
+        });
+        started.signal("KILL");
+        drop(started.end());
+        let is_work =
+            |path: &PathBuf| path.file_name().unwrap().to_string_lossy().contains("storebench-work-");
+        let work = scratch.contents().into_keys().find(is_work).unwrap();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let scheme = server.url.split_once("://").unwrap().0;
+        let url = format!("{scheme}://me@{}/x", silent.local_addr().unwrap());
+        // No process has such numbers.
+        for number in [99_999_991, 99_999_992, 99_999_993] {
+            let copy = work.with_file_name(format!("storebench-work-{number}"));
+            let mut copies = Command::new("cp");
+            assert!(copies.arg("-a").args([&work, &copy]).status().unwrap().success());
+            let mut notes = contents(&copy).into_keys().filter(|path| path.ends_with("made-on-server.json"));
+            let note = notes.next().unwrap();
+            let text = fs::read_to_string(&note).unwrap().replace(&server.url, &url);
+            fs::write(&note, text.replace(&server.made()[0][11..19], &number.to_string())).unwrap();
+        }
+        let said = scratch.storebench("clean").ends(Exit::Success);
+        for number in [99_999_991, 99_999_992, 99_999_993] {
+            let told = format!("storebench_{number}");
+            assert!(
+                said.err.lines().any(|line| line.contains(&told) && line.contains("drop it yourself")),
+                "{said}"
+            );
+        }
+        silent.set_nonblocking(true).unwrap();
+        assert_eq!(std::iter::from_fn(|| silent.accept().ok()).count(), 1, "{said}");
+        server.assert_as_it_was();
+    }
+}
+
 /// Neither one that refuses nor one that takes connections and says nothing.
 #[test]
 fn a_dead_address_is_told_before_anything_is_made() {

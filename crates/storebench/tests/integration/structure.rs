@@ -63,6 +63,7 @@ const CORE: Modules = &[
             "error",
             "folder",
             "guard",
+            "kernel",
             "lifeline",
             "machine",
             "measure",

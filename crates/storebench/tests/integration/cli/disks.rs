@@ -12,6 +12,7 @@ use super::plans::OWN;
 use super::support::{
     Said, Scratch, TINY, assert_complete, contents, faulty, is_root, outcomes, said, skipped,
 };
+use crate::file_systems::can_mount;
 
 /// A shell script with a disk of its own, in memory, at `$disk`. It is gone when the script has ended, on every way out.
 struct DiskScript<'a> {
@@ -141,6 +142,28 @@ fn a_disk_that_fills_up_in_a_trial_is_one_failed_result() {
     found.sort_unstable();
     assert_eq!(found, [("fills", "disk-full"), ("flat-folder", "ok"), ("lies", "wrong-data")]);
     assert_eq!(fs::read_to_string(scratch.join("listing")).unwrap(), "", "the disk is as it was");
+}
+
+/// The disk of the image's own, and the one that holds the image.
+#[test]
+fn a_full_disk_at_an_image_is_named() {
+    let scratch = Scratch::new();
+    let script =
+        "\"$sb\" run crud --store flat-folder --place ext4:4096 $tiny --at disk || code=$?; exit $code";
+    if !can_mount("ext4:4096") {
+        return;
+    }
+    let Some(said) = on_a_disk(&scratch, "8m", script) else { return };
+    said.complains(Exit::DiskFull, &["the disk that holds the image is full: probing", "make room"]);
+    let scratch = Scratch::new();
+    let study = TINY.replace("--timeout 60s", "--timeout 600s");
+    let said = scratch.faulty(&format!("run crud --store fills,flat-folder --place ext4:4096 {study}"));
+    let said = said.ends(Exit::TrialsFailed);
+    assert!(said.err.contains("No space left on device"), "{said}");
+    let run = scratch.results();
+    let mut found = outcomes(&run);
+    found.sort_unstable();
+    assert_eq!(found, [("fills", "disk-full"), ("flat-folder", "ok")]);
 }
 
 #[test]

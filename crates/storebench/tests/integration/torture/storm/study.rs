@@ -121,5 +121,6 @@ fn place(random: &mut fastrand::Rng) -> Option<&'static str> {
 
 fn in_a_place(random: &mut fastrand::Rng) -> String {
     let place = if random.bool() { place(random) } else { None };
-    place.map_or_else(String::new, |place| format!(" --place {place}"))
+    let disk = ["", "", " --disk steady", " --disk here,sata-ssd"][random.usize(..4)];
+    place.map_or_else(String::new, |place| format!(" --place {place}{disk}"))
 }

@@ -170,7 +170,7 @@ impl Who {
             Who::Parent => has(&[" run "]) && !has(&["__"]),
             Who::Trial => has(&["__trial "]),
             Who::Server => has(&["postgres", "initdb", "mariadb", "mysqld"]) && !has(&["__", " run "]),
-            Who::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs"]),
+            Who::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs", "__disk "]),
             Who::Load => has(&["__background "]),
             Who::Anyone => true,
         }
