@@ -89,13 +89,13 @@ test-vfat: ## Run every store on FAT32 in user-mode Linux, CLUSTERS
 .PHONY: torture
 torture: ## Run the tests that kill, race and break, TORTURE times as often
 	@$(setup) test
-	@$(environment) && STOREBENCH_TORTURE=$(TORTURE) cargo test --release --package storebench \
+	@$(environment) && STOREBENCH_TORTURE=$(TORTURE) cargo test --release --workspace \
 		$$STOREBENCH_CARGO_FLAGS -- torture::
 
 .PHONY: storm
 storm: ## Run small studies for STORM seconds while all that can go wrong does
 	@$(setup) test
-	@$(environment) && STOREBENCH_STORM=$(STORM) cargo test --release --package storebench \
+	@$(environment) && STOREBENCH_STORM=$(STORM) cargo test --release --workspace \
 		$$STOREBENCH_CARGO_FLAGS -- torture::storm --nocapture
 
 .PHONY: check

@@ -431,7 +431,8 @@ mod tests {
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
         let sites: HashSet<String> = cells.iter().map(|cell| cell.site().into_owned()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
-        let for_a_place = left_out.iter().filter(|left| !matches!(left.reason, Reason::NotOffered { .. }));
+        let of_a_place = |left: &&Omission| matches!(left.reason, Reason::NoPlace(_) | Reason::NoRoom { .. });
+        let for_a_place = left_out.iter().filter(of_a_place);
         let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().into_owned()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());
     }

@@ -16,10 +16,13 @@ pub fn usage(directory: &Path) -> io::Result<Disk> {
     let mut linked = HashSet::new();
     let mut pending = vec![directory.to_path_buf()];
     while let Some(folder) = pending.pop() {
-        disk.allocated_bytes += std::fs::symlink_metadata(&folder)?.blocks() * 512;
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
-            let metadata = entry.metadata()?;
+        let failed = |error: io::Error| {
+            io::Error::new(error.kind(), format!("reading sizes in {}: {error}", folder.display()))
+        };
+        disk.allocated_bytes += std::fs::symlink_metadata(&folder).map_err(failed)?.blocks() * 512;
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let metadata = entry.metadata().map_err(failed)?;
             if metadata.is_dir() {
                 pending.push(entry.path());
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
@@ -35,6 +38,15 @@ pub fn usage(directory: &Path) -> io::Result<Disk> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_can_t_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let error = usage(&gone).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().starts_with(&format!("reading sizes in {}: ", gone.display())), "{error}");
+    }
 
     #[test]
     fn sparse_files_linked_files_and_folders_are_counted_right() {

@@ -48,8 +48,8 @@ impl Resident {
 /// # Errors
 /// Where there is no /proc, or it does not tell.
 pub fn resident() -> io::Result<Resident> {
-    let status =
-        procfs::process::Process::myself().and_then(|process| process.status()).map_err(io::Error::other)?;
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;
     let bytes =
         |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc tells no memory"));
     let (servers, files_of_servers) = children::memory()?;
@@ -66,6 +66,7 @@ pub fn resident() -> io::Result<Resident> {
 /// Where the kernel does not allow it.
 pub fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
+        .map_err(|error| io::Error::new(error.kind(), format!("writing /proc/self/clear_refs: {error}")))
 }
 
 /// The time since this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.

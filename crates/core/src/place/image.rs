@@ -71,17 +71,18 @@ impl Template {
         Ok(Template { file_system: file_system.clone(), driver, image, bytes, disk: disk.cloned() })
     }
 
-    /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files.
+    /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files. What is random in a simulated disk follows
+    /// from the seed.
     ///
     /// # Errors
     /// When it can't be copied or mounted.
-    pub fn mount(&self, stage: &mut Stage<'_>, name: &str) -> Result<(PathBuf, Mounted)> {
+    pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let attach = |image: &File, site: mount::Site<'_>| {
             mount::attach(&self.file_system, self.driver, image, site, self.bytes)
         };
         let (at, mounted) = match &self.disk {
             Some(disk) => {
-                let served = self.serve(stage, disk, name)?;
+                let served = self.serve(stage, disk, name, seed)?;
                 let (at, mounted) = stage.mount_on(&disk_of(name), name, |image, site| {
                     let mounted = attach(image, site)?;
                     match mounted.direct {
@@ -104,7 +105,7 @@ impl Template {
     }
 
     /// Serves a copy of the image on a simulated disk: from memory, if there is twice as much as it can take, else from a file.
-    fn serve(&self, stage: &mut Stage<'_>, disk: &OnDisk, name: &str) -> Result<PathBuf> {
+    fn serve(&self, stage: &mut Stage<'_>, disk: &OnDisk, name: &str, seed: u64) -> Result<PathBuf> {
         let in_memory = available::bytes().is_some_and(|bytes| bytes / 2 > self.bytes);
         let copy = match in_memory {
             true => None,
@@ -115,8 +116,6 @@ impl Template {
             }
         };
         let image = copy.as_ref().unwrap_or(&self.image);
-        // The same name is the same trial of a run's plan, so that a run that is repeated has the same disk.
-        let seed = name.bytes().fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
         let serving = Serving { disk, seed, image, in_memory };
         stage.disk(&disk_of(name), |at| Served::start(serving, at))
     }
@@ -127,7 +126,7 @@ impl Template {
     /// When it can't be mounted or probed.
     pub fn probe(&self, work: &mut WorkFolder) -> Result<Probe> {
         let mut stage = work.stage();
-        let (directory, _) = self.mount(&mut stage, "probe")?;
+        let (directory, _) = self.mount(&mut stage, "probe", 0)?;
         let probe = probe::probe(&directory).map_err(Error::io("probing", &directory));
         let probe = probe.map_err(|error| match room::is_used_up(stage.work()) {
             true => Error::new(Exit::DiskFull, format!("the disk that holds the image is full: {error}")),
@@ -174,7 +173,7 @@ pub fn try_out(
         let mut work = WorkFolder::create(within)?;
         let template = Template::make(&mut work, file_system, disk, 0)?;
         let mut stage = work.stage();
-        let (_, mounted) = template.mount(&mut stage, "try")?;
+        let (_, mounted) = template.mount(&mut stage, "try", 0)?;
         stage.give_back()?;
         Ok(Tried::of(driver, mounted))
     };
@@ -229,7 +228,7 @@ mod tests {
         let template = Template::make(&mut work, &file_system, None, 1 << 20).unwrap();
         for trial in 0..2 {
             let mut stage = work.stage();
-            let (store, mounted) = template.mount(&mut stage, &format!("trial-{trial}")).unwrap();
+            let (store, mounted) = template.mount(&mut stage, &format!("trial-{trial}"), 0).unwrap();
             assert!(mounted.options.contains("noatime"), "{mounted:?}");
             assert!(mounted.device.is_some_and(|device| device.starts_with("loop")));
             assert_eq!(fs::read_dir(&store).unwrap().count(), 0);

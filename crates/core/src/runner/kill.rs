@@ -51,7 +51,7 @@ impl Passed {
 /// All that decides how a cell's store writes: where, with which guarantee, with which settings.
 fn way(job: &Job<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
-    format!("{:?}", (cell.store(), cell.place(), cell.guarantee(), cell.tuning(), settings))
+    format!("{:?}", (cell.store(), cell.site(), cell.guarantee(), cell.tuning(), settings))
 }
 
 /// Why a trial has no kill check, or `None` where it is to have one. The outer `None`: its store promises nothing about kills,

@@ -163,7 +163,8 @@ impl Running<'_> {
         let place = self.places.of(cell)?;
         let mut stage = place.folder.stage();
         listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
-        let result = match place.trial_folders.take(&mut stage, position) {
+        let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
+        let result = match place.trial_folders.take(&mut stage, position, seed) {
             // A program that mounts an image can be killed, or find no loop device: that is this trial's affair.
             Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
                 Some(trial::not_begun(cell, (position, block), &place.beside, error.message))

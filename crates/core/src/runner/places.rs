@@ -143,18 +143,18 @@ impl TrialFolders {
         matches!(self, TrialFolders::Image(_))
     }
 
-    /// Makes the folder of one trial.
+    /// Makes the folder of one trial. What is random in a simulated disk follows from the seed.
     ///
     /// # Errors
     /// When it can't be made.
-    pub fn take(&self, stage: &mut Stage<'_>, position: u64) -> Result<TrialFolder> {
+    pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
         match self {
             TrialFolders::Shared { file_creation_ns, device } => {
                 let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
                 Ok(TrialFolder { directory, file_creation_ns, device: device.clone(), disk: None })
             }
             TrialFolders::Image(template) => {
-                let (directory, mounted) = template.mount(stage, &format!("trial-{position}"))?;
+                let (directory, mounted) = template.mount(stage, &format!("trial-{position}"), seed)?;
                 let file_creation_ns =
                     probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
                 let device = mounted

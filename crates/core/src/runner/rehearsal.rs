@@ -200,7 +200,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
     let mut stage = work.stage();
     let folder = stage.folder("rehearsal")?;
     let directory = match &template {
-        Some(template) => template.mount(&mut stage, "store")?.0,
+        Some(template) => template.mount(&mut stage, "store", 0)?.0,
         None => stage.folder("store")?,
     };
     let logs = folder.join("logs");

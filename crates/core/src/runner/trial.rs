@@ -18,9 +18,7 @@ use crate::measure::environment;
 use crate::measure::limit::Reach;
 use crate::measure::others;
 use crate::place::probe::Probe;
-use crate::result::{
-    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Measured, Outcome, TrialResult,
-};
+use crate::result::{BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
@@ -139,6 +137,8 @@ impl Trial<'_> {
                 (ran, limiting.map(Limiting::report))
             }
         };
+        let disk = self.disk_report(before);
+        let ran = ran.map(|ran| self.on_its_disk(ran, disk.is_some()));
         let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
         exchange::remove(self.folder)?;
         let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
@@ -146,9 +146,13 @@ impl Trial<'_> {
             self.remove(&self.background_log())?;
             return Ok(None);
         };
-        let disk = self.disk_report(before);
         let (outcome, measured) = match report {
-            Report::Ok { measured } => self.doubted(*measured, disk.as_ref()),
+            Report::Ok { mut measured } => {
+                measured
+                    .doubts
+                    .extend(disk.iter().flat_map(|disk| disk.doubts(&measured)).collect::<Vec<_>>());
+                (Outcome::Ok, Some(*measured))
+            }
             Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),
             Report::Unsupported { message } => (Outcome::Unsupported { message }, None),
         };
@@ -286,7 +290,9 @@ impl Trial<'_> {
 
     /// The disk that has no room left, if one hasn't: that of the store's files, or that of the image in which they are.
     fn full_disk(&self) -> Option<&'static str> {
-        let disks = [(self.directory, "the disk"), (self.beside, HOLDER)];
+        // What has no block device lies in no image, and a simulated disk mostly in memory.
+        let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
+        let disks = [(self.directory, "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 
@@ -320,17 +326,21 @@ impl Trial<'_> {
         Some(DiskReport { name: self.cell.disk().to_owned(), counts })
     }
 
-    /// The measurements on a simulated disk, with doubts where it was late; a failure where it is gone.
-    fn doubted(&self, mut measured: Measured, disk: Option<&DiskReport>) -> (Outcome, Option<Measured>) {
-        match (self.disk, disk) {
-            (Some(_), None) => {
-                let message = format!("the server of the simulated disk {} ended", self.cell.disk());
-                return (Outcome::Failed { reason: Failure::Harness, message, log: self.log() }, None);
-            }
-            (_, Some(disk)) => measured.doubts.extend(disk.doubts(&measured)),
-            (None, None) => {}
-        }
-        (Outcome::Ok, Some(measured))
+    /// The outcome, which is a failure of the harness where a simulated disk has gone: its store can't be blamed.
+    fn on_its_disk(&self, ran: Ran, is_there: bool) -> Ran {
+        let said = match &ran.report {
+            _ if self.disk.is_none() || is_there => return ran,
+            Report::Unsupported { .. } => return ran,
+            Report::Ok { .. } => String::new(),
+            Report::Failed { message, .. } => format!("; the trial said: {message}"),
+        };
+        let message = format!("the server of the simulated disk {} ended{said}", self.cell.disk());
+        Ran { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
+    }
+
+    /// Whether there was a simulated disk, which has gone.
+    fn has_lost_disk(&self) -> bool {
+        self.disk.is_some() && self.disk_counts().is_none()
     }
 
     fn unsupported(&self, message: String) -> Ran {
@@ -421,14 +431,18 @@ impl Trial<'_> {
             let (spec, log) = (self.spec(group, None), self.log());
             Check { spec, folder: self.folder, log: &log, interrupted: self.job.interrupted }.make()
         };
-        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out)))? {
-            Checked::As(check) => measured.kill_check = Some(check),
-            Checked::Interrupted => return Ok(None),
-            Checked::Failed { reason, message } => {
+        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
+            Ok(Checked::As(check)) => measured.kill_check = Some(check),
+            Ok(Checked::Interrupted) => return Ok(None),
+            Ok(Checked::Failed { reason, message }) => {
                 ran.report = Report::Failed { reason, message };
                 ran.log = self.log();
             }
+            Err(Error { message, .. }) if self.has_lost_disk() => {
+                ran.report = Report::Failed { reason: Failure::Harness, message };
+            }
+            Err(error) => return Err(error),
         }
-        Ok(Some(ran))
+        Ok(Some(self.on_its_disk(ran, !self.has_lost_disk())))
     }
 }

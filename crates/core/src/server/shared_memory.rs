@@ -95,6 +95,7 @@ mod tests {
         let owner = unsafe { libc::geteuid() };
         remove(Segment { key, number: None }, owner + 1);
         remove(Segment { key: key + 1, number: Some(number) }, owner);
+        assert_eq!(attached(number, key, owner), Some(0));
         remove(Segment { key, number: None }, owner);
         assert!(!is_there(number));
     }

@@ -196,7 +196,7 @@ impl Stage<'_> {
             holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
             start(&at).map_err(Error::io("serving a disk at", &at))
         })?;
-        self.holdings.strike();
+        // The first note stays: whatever comes of this one, the mount is known.
         self.holdings.note(note(Some(Process::of(served.id())))).map_err(Error::io("writing", &ledger))?;
         if let Some(held) = self.holdings.held.last_mut() {
             held.served = Some(served);

@@ -120,7 +120,8 @@ impl Spec {
             return Err(Ended::harness("there is no file for the limits"));
         };
         let mut file = guard::rewrite(folder, &name.to_string_lossy()).map_err(Ended::harness)?;
-        file.write_all(text.as_bytes()).map_err(Ended::harness)
+        file.write_all(text.as_bytes())
+            .map_err(|error| Ended::harness(format!("writing {}: {error}", order.told.display())))
     }
 }
 

@@ -23,10 +23,10 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
     let (late, modelled) = (sum(|report| report.counts.late_ns), sum(|report| report.counts.modelled_ns));
     let worst = reports.iter().map(|report| report.counts.late_ns_p99).max().unwrap_or_default();
     format!(
-        "Disk {name} is simulated on {hardware}: in {} of it, {} reads ({}), {} writes ({}) and {} flushes, which by its model \
-         took {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
+        "Disk {name} is simulated on {hardware}: {} made {} reads ({}), {} writes ({}) and {} flushes, whose times by its model \
+         add up to {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
         if reports.len() == 1 {
-            "a trial".to_owned()
+            "one trial".to_owned()
         } else {
             format!("{} trials", grouped(reports.len() as u64))
         },

@@ -1,8 +1,10 @@
 //! Simulated disks under stores, on real file systems by FUSE and a loop device, and nothing left of them whatever happens.
 
+use std::process::Command;
+
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::result::{Outcome, Run, TrialResult};
+use storebench_core::result::{Failure, Outcome, Run, TrialResult};
 
 use crate::cli::plans::OWN;
 use crate::cli::support::{Scratch, TINY, assert_complete, is_root, skipped};
@@ -133,6 +135,26 @@ fn what_a_killed_run_had_on_a_simulated_disk_is_given_back() {
     }
 }
 
+/// Its store is not blamed.
+#[test]
+fn a_disk_whose_server_is_killed_is_one_failed_trial() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let (run, _) = mounted(&scratch, "ext4:4096 --disk steady");
+    let processes = scratch.numbered_processes();
+    let (server, _) = processes.iter().find(|(_, line)| line.contains("__disk ")).unwrap();
+    assert!(Command::new("kill").args(["-KILL", &server.to_string()]).status().unwrap().success());
+    run.end().ends(Exit::TrialsFailed);
+    let run = scratch.results();
+    let [trial] = run.trials.as_slice() else { panic!("{:#?}", run.trials) };
+    let Outcome::Failed { reason, message, .. } = &trial.outcome else { panic!("{trial:#?}") };
+    assert_eq!(*reason, Failure::Harness, "{message}");
+    assert!(message.contains("the server of the simulated disk steady ended"), "{message}");
+    assert_gone(&scratch);
+}
+
 #[test]
 fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
     if !can_simulate() {
@@ -146,9 +168,15 @@ fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
     let results = scratch.only_run().join("results.jsonl");
     let text = std::fs::read_to_string(&results).unwrap();
     std::fs::write(&results, format!("{}\n", text.lines().next().unwrap())).unwrap();
+    let before = scratch.results().header;
+    scratch.write("quick.toml", format!("{OWN}\n{}", QUICK.replace("= 1", "= 9")));
     scratch.storebench("run --resume latest").ends(Exit::Success);
     let run = scratch.results();
     assert!(run.trials.len() == 2 && run.trials.iter().all(|trial| matches!(trial.outcome, Outcome::Ok)));
-    assert!(run.trials.iter().all(|trial| trial.disk.is_some()));
+    assert_eq!(run.header.places, before.places);
+    for trial in &run.trials {
+        let counts = &trial.disk.as_ref().unwrap().counts;
+        assert_eq!(counts.modelled_ns, (counts.replies() - counts.discards.requests) * 1_000, "{counts:?}");
+    }
     assert_gone(&scratch);
 }

@@ -88,7 +88,7 @@ fn a_trial_that_hangs_is_stopped_with_all_that_it_started() {
     let mut found = outcomes(&run);
     found.sort_unstable();
     assert_eq!(found, [("flat-folder", "ok"), ("hangs", "timed-out")]);
-    assert!(said.err.contains("took longer than the limit of 2s (--timeout)"), "{said}");
+    assert!(said.err.contains("took longer than the limit of 2s (--timeout), while it was "), "{said}");
     assert!(said.err.contains("1 trial failed; the logs are in "), "{said}");
     let trial = run.trials.iter().find(|trial| trial.cell.store() == "hangs").unwrap();
     let Outcome::Failed { log, .. } = &trial.outcome else { panic!("{trial:?}") };

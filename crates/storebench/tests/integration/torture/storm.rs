@@ -36,7 +36,6 @@ struct Round {
     small_disk: bool,
 }
 
-/// The longest path of a disk that is mounted for a round is short.
 impl Round {
     fn new(random: &mut fastrand::Rng) -> Round {
         let scratch = with_disk();
@@ -96,7 +95,7 @@ impl Round {
         let told = format!("{}\n{weather:#?}", self.arguments());
         let run = Started::new(&mut self.command(&program, &self.arguments()));
         let blown = weather.blow(&self, &run);
-        let said = self.end_of(run, &told);
+        let said = self.end_of(run, blown.killed && weather.injected.is_some(), &told);
         let told = format!("{told}\n{said}");
         // Killed, or as documented; strace can't start what its own error keeps from loading.
         if !blown.killed && said.code != Some(127) {
@@ -106,9 +105,11 @@ impl Round {
         aftermath::resume(&self, &blown, &told);
     }
 
-    /// Waits for the end of a run, which comes whatever has happened to it.
+    /// Waits for the end of a run, which comes whatever has happened to it. What traces a killed one waits for the programs that
+    /// have images mounted, which `clean` ends.
     #[track_caller]
-    fn end_of(&self, run: Started, told: &str) -> Said {
+    fn end_of(&self, run: Started, is_traced: bool, told: &str) -> Said {
+        let tracer = run.id();
         let ended = std::thread::spawn(move || run.end());
         let start = std::time::Instant::now();
         while !ended.is_finished() {
@@ -117,6 +118,11 @@ impl Round {
                 "it does not end\n{told}\n{:#?}",
                 self.scratch.numbered_processes()
             );
+            if is_traced
+                && self.scratch.numbered_processes().iter().all(|(_, line)| weather::outlives_a_run(line))
+            {
+                weather::send(&[tracer], "TERM");
+            }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         ended.join().unwrap_or_else(|_| panic!("it panicked\n{told}"))

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use storebench_core::server::user;
@@ -129,12 +129,17 @@ impl Programs {
         Ok(None)
     }
 
+    /// It is asked once more where it was killed: a run that knows no version can't be resumed.
     fn version_of(&self, server: &Path) -> Result<Option<String>> {
         let mut command = Command::new(server);
-        let Ok(said) = command.args(self.version).stdin(Stdio::null()).output() else { return Ok(None) };
-        match said.status.signal() {
-            None => Ok((self.version_in)(&String::from_utf8_lossy(&said.stdout))),
-            Some(_) => Err(StoreError::Engine(format!(
+        command.args(self.version).stdin(Stdio::null());
+        let was_killed = |said: &Output| said.status.signal().is_some();
+        let said =
+            command.output().and_then(|said| if was_killed(&said) { command.output() } else { Ok(said) });
+        let Ok(said) = said else { return Ok(None) };
+        match was_killed(&said) {
+            false => Ok((self.version_in)(&String::from_utf8_lossy(&said.stdout))),
+            true => Err(StoreError::Engine(format!(
                 "{} was ended as it was to tell its version ({})",
                 server.display(),
                 said.status
@@ -229,6 +234,10 @@ mod tests {
         script(&folder.path().join("exampled"), "kill -9 $$");
         let why = programs.first_of(&[folder.path().to_path_buf()]).unwrap_err();
         assert!(matches!(&why, StoreError::Engine(why) if why.contains("signal: 9")), "{why}");
+        let once = "[ -e \"$0.killed\" ] && echo Example 10.6 && exit; touch \"$0.killed\"; kill -9 $$";
+        script(&folder.path().join("exampled"), once);
+        let found = programs.first_of(&[folder.path().to_path_buf()]).unwrap();
+        assert_eq!(found.unwrap().version, "10.6");
     }
 
     #[test]

@@ -157,6 +157,11 @@ impl Fault {
     }
 }
 
+/// Whether the process of a command line is one that a killed run leaves to `clean`, or what traced the run.
+pub fn outlives_a_run(line: &str) -> bool {
+    line.starts_with("strace ") || line.starts_with("nsenter ") || Who::Daemon.is(line)
+}
+
 impl Who {
     fn find(self, round: &Round) -> Vec<u32> {
         let all = round.scratch.numbered_processes().into_iter();
@@ -187,7 +192,8 @@ fn parent(round: &Round) -> Option<u32> {
     Who::Parent.find(round).first().copied()
 }
 
-fn send(processes: &[u32], signal: &str) {
+/// Signals processes.
+pub fn send(processes: &[u32], signal: &str) {
     for process in processes {
         let mut kill = Command::new("kill");
         let _ = kill.arg(format!("-{signal}")).arg(process.to_string()).stderr(Stdio::null()).status();
@@ -202,5 +208,6 @@ fn fill(round: &Round, ms: u64) {
         while file.write_all(&[7]).is_ok() {}
     }
     std::thread::sleep(Duration::from_millis(ms));
-    fs::remove_file(path).unwrap();
+    // A disk without room may not have taken even its name.
+    let _ = fs::remove_file(path);
 }
