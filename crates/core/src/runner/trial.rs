@@ -290,7 +290,7 @@ impl Trial<'_> {
 
     /// The disk that has no room left, if one hasn't: that of the store's files, or that of the image in which they are.
     fn full_disk(&self) -> Option<&'static str> {
-        // What has no block device lies in no image, and a simulated disk mostly in memory.
+        // A place without a block device is in no image, and a simulated disk mostly in memory.
         let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
         let disks = [(self.directory, "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
