@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{SeekFrom as Sparse, seek};
 use rustix::io::Errno;
@@ -21,7 +22,23 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
     let program = program(tool.program).ok_or(io::ErrorKind::NotFound)?;
     let mut command = Command::new(program);
     command.args(file_system.kind().format_arguments(file_system.cluster())).arg(STANDARD_INPUT);
-    run(&mut command, tool.program, file.try_clone()?.into())
+    let start = Instant::now();
+    loop {
+        match run(&mut command, tool.program, file.try_clone()?.into()) {
+            Err(error) if is_of_another_mount(&error) && start.elapsed() < LONGEST_WAIT => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The longest wait for a mount of somebody else's that is dead: whoever made it mostly unmounts it soon.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// Whether mkfs.btrfs failed at a dead mount elsewhere: it looks at all that there are.
+fn is_of_another_mount(error: &io::Error) -> bool {
+    error.to_string().contains("Transport endpoint is not connected")
 }
 
 /// Copies an image into an empty file: sharing its blocks where the file system can, else what it holds and no holes.

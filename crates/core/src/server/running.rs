@@ -245,7 +245,6 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     let start = Instant::now();
     let said = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
     if said.is_empty() {
-        *silent = None;
         return Ok(());
     }
     if let Some(made) = made.filter(|_| start.elapsed() > SLOW) {

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The seconds that the storm is to last.
 const STORM: &str = "STOREBENCH_STORM";
+/// The seed of its first round; another one in each storm unless told otherwise.
+const STORM_FROM: &str = "STOREBENCH_STORM_FROM";
 /// The factor by which more tries are made: 1 unless told otherwise.
 const TORTURE: &str = "STOREBENCH_TORTURE";
 /// The seed of the one try that is to be made again.
@@ -41,8 +43,8 @@ pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
 /// The same for as many seconds as are asked for, if any are.
 pub fn tries_for_a_while(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
     let Some(seconds) = number(STORM).filter(|_| number(SEED).is_none()) else { return tries(few, attempt) };
-    let (start, first) =
-        (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64);
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64;
+    let (start, first) = (Instant::now(), number(STORM_FROM).unwrap_or_else(now));
     let mut seed = first;
     while start.elapsed() < Duration::from_secs(seconds) {
         let _told = ToldIfItFails(seed);
@@ -50,6 +52,11 @@ pub fn tries_for_a_while(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) 
         seed += 1;
     }
     let _ = writeln!(std::io::stderr(), "{} rounds in {seconds} s, from seed {first}", seed - first);
+}
+
+/// Whether a storm is asked for, beside which there are no other tests.
+pub fn storm_is_asked_for() -> bool {
+    number(STORM).is_some()
 }
 
 /// A variable that holds a number.

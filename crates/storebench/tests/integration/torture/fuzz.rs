@@ -21,7 +21,7 @@ use storebench_report::claims;
 use tempfile::TempDir;
 
 use super::mutations::mutate;
-use super::tries;
+use super::tries_for_a_while;
 use crate::cli::plans::OWN;
 
 /// Changed inputs in one try.
@@ -44,7 +44,7 @@ fn corpus(reader: &str) -> Vec<Vec<u8>> {
 fn fuzz(reader: &str, read: impl Fn(&[u8])) {
     let samples = corpus(reader);
     samples.iter().for_each(|sample| read(sample));
-    tries(1, |random| {
+    tries_for_a_while(1, |random| {
         let seed: [u8; 32] = std::array::from_fn(|_| random.u8(..));
         let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
