@@ -62,9 +62,7 @@ mod tests {
         let notes = notes(&Merged::new(&runs, &[]));
         let [note] = notes.as_slice() else { panic!("{notes:?}") };
         assert!(
-            note.starts_with(
-                "Disk steady is simulated on box: in 2 trials of it, 2 reads (8.00 KiB), 2 writes"
-            ),
+            note.starts_with("Disk steady is simulated on box: 2 trials made 2 reads (8.00 KiB), 2 writes"),
             "{note}"
         );
         assert!(note.contains("1.00 % of that time"), "{note}");
