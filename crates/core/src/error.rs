@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::shown::{piece, quoted};
+
 /// The ways in which the program ends, one for each exit code. docs/exit-codes.md lists them; a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -186,6 +188,15 @@ pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate)
+}
+
+/// The sentence about a `name` of which there is none: what was probably meant, and all that there are.
+pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = meant(name, known.iter().copied());
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
+    let known: Vec<_> = known.into_iter().map(piece).collect();
+    format!("there is no {what} {}{hint}; there are {}", quoted(name), known.join(", "))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod count;
 mod disks;
 pub mod explain;
 mod machines;
+mod named;
 mod text;
 mod variants;
 

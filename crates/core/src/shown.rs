@@ -92,19 +92,19 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("{scheme}://{GAP}"));
     }
     let is_shown = |parameter: &str| parameter.starts_with("host=") || parameter.starts_with("socket=");
-    let has_user = place.contains('@');
-    if !has_user && parameters.split('&').all(|parameter| parameter.is_empty() || is_shown(parameter)) {
+    if !place.contains('@')
+        && parameters.split('&').all(|parameter| parameter.is_empty() || is_shown(parameter))
+    {
         return Cow::Borrowed(text);
     }
     let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
-    let user = if has_user { "...@" } else { "" };
-    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    let place = place.rsplit_once('@').map_or_else(|| place.to_owned(), |(_, host)| format!("{GAP}@{host}"));
     let question = if parameters.is_empty() {
         String::new()
     } else {
         format!("?{}", shown.collect::<Vec<_>>().join("&"))
     };
-    Cow::Owned(format!("{scheme}://{user}{host}{question}"))
+    Cow::Owned(format!("{scheme}://{place}{question}"))
 }
 
 /// Text of which no URL, up to a blank, an end of a line or a quote, has user data.

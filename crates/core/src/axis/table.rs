@@ -287,28 +287,21 @@ impl Axis {
     pub const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
 }
 
-/// A name as plans write it: that of a table, and part of an id.
 fn read_machine(text: &str) -> Result<Value, String> {
-    let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    match text.trim() {
-        name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
-        _ => Err(format!(
-            "{} is not the name of a machine: use lower-case letters, digits and hyphens",
-            quoted(text)
-        )),
-    }
+    read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens")
 }
 
-/// A name as plans write it; a version in it has a point.
+/// A version in a disk's name has a point.
 fn read_disk(text: &str) -> Result<Value, String> {
-    let is_good =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
+}
+
+/// A name as plans write it, of letters, digits and these marks: that of a table, and part of an id.
+fn read_name(text: &str, marks: &[u8], meant: &str) -> Result<Value, String> {
+    let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
     match text.trim() {
         name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
-        _ => Err(format!(
-            "{} is not the name of a disk: use lower-case letters, digits, hyphens and points",
-            quoted(text)
-        )),
+        _ => Err(format!("{} is not {meant}", quoted(text))),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::kernel::room;
 use crate::simulated::{OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
 
+/// The disk under an image, in messages.
+pub const HOLDER: &str = "the disk that holds the image";
+
 /// The formatted image, of which each trial gets a copy.
 #[derive(Debug)]
 pub struct Template {
@@ -83,14 +86,13 @@ impl Template {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
                 let served = self.serve(stage, disk, name, seed)?;
-                let (at, mounted) = stage.mount_on(&disk_of(name), name, |image, site| {
+                stage.mount_on(&disk_of(name), name, |image, site| {
                     let mounted = attach(image, site)?;
                     match mounted.direct {
                         Some(true) => Ok(Mounted { disk: Some(served), ..mounted }),
                         _ => Err(io::Error::other("the loop device does not pass by the host's page cache")),
                     }
-                })?;
-                (at, mounted)
+                })?
             }
             None => stage.mount(name, |image, site| {
                 if !self.file_system.kind().is_in_memory() {
@@ -129,7 +131,7 @@ impl Template {
         let (directory, _) = self.mount(&mut stage, "probe", 0)?;
         let probe = probe::probe(&directory).map_err(Error::io("probing", &directory));
         let probe = probe.map_err(|error| match room::is_used_up(stage.work()) {
-            true => Error::new(Exit::DiskFull, format!("the disk that holds the image is full: {error}")),
+            true => Error::new(Exit::DiskFull, format!("{HOLDER} is full: {error}")),
             false => error,
         })?;
         stage.give_back()?;

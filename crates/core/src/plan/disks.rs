@@ -3,10 +3,8 @@
 use storebench_disk::disks::{self, Disk};
 
 use super::Plan;
+use super::named::Named;
 use crate::axis::Axis;
-use crate::axis::table::HERE;
-use crate::error::meant;
-use crate::shown::{piece, quoted};
 
 impl Plan {
     /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
@@ -26,31 +24,9 @@ impl Plan {
 
     /// Checks the disks: each name must be one that can be given, each disk one that can be modelled.
     pub(super) fn check_disks(&self) -> Result<(), String> {
-        for (name, disk) in &self.disks {
-            if name == HERE {
-                return Err(
-                    "disks.here can't be simulated: it is the disk under the place; choose another name"
-                        .into(),
-                );
-            }
-            Axis::DISK.read(name).map_err(|wrong| format!("disks: {wrong}"))?;
-            disk.check().map_err(|wrong| format!("disks.{name}: {wrong}"))?;
-        }
-        for name in self.axes.texts(Axis::DISK) {
-            if name != HERE && self.disk(&name).is_none() {
-                return Err(self.unknown_disk(&name));
-            }
-        }
-        Ok(())
-    }
-
-    fn unknown_disk(&self, name: &str) -> String {
-        let own = self.disks.keys().map(String::as_str);
-        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(disks::NAMES).collect();
-        let hint = meant(name, known.iter().copied());
-        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
-        let known: Vec<_> = known.into_iter().map(piece).collect();
-        format!("there is no disk {}{hint}; there are {}", quoted(name), known.join(", "))
+        let not_here = "can't be simulated: it is the disk under the place";
+        let disks = Named { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
+        disks.check(&self.axes, Disk::check)
     }
 }
 

@@ -1,13 +1,11 @@
 //! The machines of a plan: its own, and those that come with storebench.
 
 use super::Plan;
+use super::named::Named;
 use crate::axis::Axis;
-use crate::axis::table::HERE;
 use crate::cell::Cell;
-use crate::error::meant;
 use crate::machine::{self, Core, Machine};
 use crate::place::probe::Probe;
-use crate::shown::{piece, quoted};
 use crate::store::StoreDef;
 use crate::workload::case::Time;
 use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad};
@@ -55,28 +53,9 @@ impl Plan {
 
     /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
     pub(super) fn check_machines(&self) -> Result<(), String> {
-        for (name, machine) in &self.machines {
-            if name == HERE {
-                return Err("machines.here can't be limited: it is this machine; choose another name".into());
-            }
-            Axis::MACHINE.read(name).map_err(|wrong| format!("machines: {wrong}"))?;
-            machine.check().map_err(|wrong| format!("machines.{name}: {wrong}"))?;
-        }
-        for name in self.axes.texts(Axis::MACHINE) {
-            if name != HERE && self.machine(&name).is_none() {
-                return Err(self.unknown_machine(&name));
-            }
-        }
-        Ok(())
-    }
-
-    fn unknown_machine(&self, name: &str) -> String {
-        let own = self.machines.keys().map(String::as_str);
-        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(machine::NAMES).collect();
-        let hint = meant(name, known.iter().copied());
-        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
-        let known: Vec<_> = known.into_iter().map(piece).collect();
-        format!("there is no machine {}{hint}; there are {}", quoted(name), known.join(", "))
+        let not_here = "can't be limited: it is this machine";
+        let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+        machines.check(&self.axes, Machine::check)
     }
 }
 

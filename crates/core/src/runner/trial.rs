@@ -17,6 +17,7 @@ use crate::measure::device::{BlockDevice, DeviceSpec};
 use crate::measure::environment;
 use crate::measure::limit::Reach;
 use crate::measure::others;
+use crate::place::image::HOLDER;
 use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
@@ -32,9 +33,6 @@ use crate::workload::audit;
 use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
-
-/// The disk under an image.
-const HOLDER: &str = "the disk that holds the image";
 
 /// The result of a trial that there was no place for on the disk of this folder, with the reason.
 pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
@@ -148,9 +146,8 @@ impl Trial<'_> {
         };
         let (outcome, measured) = match report {
             Report::Ok { mut measured } => {
-                measured
-                    .doubts
-                    .extend(disk.iter().flat_map(|disk| disk.doubts(&measured)).collect::<Vec<_>>());
+                let doubts = disk.as_ref().map(|disk| disk.doubts(&measured));
+                measured.doubts.extend(doubts.into_iter().flatten());
                 (Outcome::Ok, Some(*measured))
             }
             Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),

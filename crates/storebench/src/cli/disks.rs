@@ -1,13 +1,11 @@
 //! `storebench disks`: the simulated disks, what each does under common loads, where its parameters come from, and what it is not.
 
-use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::shown::quoted;
+use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::units::three_digits;
 use storebench_disk::disks::{Disk, NAMES, Parameter, shipped};
 use storebench_disk::figures::{LOADS, Load};
-use storebench_report::terminal::grid::wrap;
 
-use super::output::{WIDTH, print};
+use super::output::{fitted, print};
 
 /// The heads of the columns, in the order of [`LOADS`].
 const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s", "read MB/s", "written"];
@@ -26,11 +24,7 @@ pub fn list(only: Option<&str>) -> Result<Exit> {
 }
 
 fn known(name: &str) -> Result<Disk> {
-    shipped(name).ok_or_else(|| {
-        let hint = meant(name, NAMES).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        let known = NAMES.join(", ");
-        Error::bad_value(format!("there is no disk {}{hint}; there are {known}", quoted(name)))
-    })
+    shipped(name).ok_or_else(|| Error::bad_value(unknown("disk", name, NAMES)))
 }
 
 /// A line for each disk.
@@ -83,15 +77,10 @@ fn row(name: &str, cells: [String; LOADS.len()]) -> String {
     format!("{name:<19}{cells}\n")
 }
 
-/// A sentence in lines that fit, indented.
-fn fitted(sentence: &str, indent: usize) -> String {
-    let spaces = " ".repeat(indent);
-    format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::WIDTH;
 
     #[test]
     fn every_disk_tells_its_parameters_with_their_sources_and_what_it_is_not() {

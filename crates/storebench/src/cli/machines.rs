@@ -1,15 +1,13 @@
 //! `storebench machines`: the machines that limits can stand in for, where each figure comes from, and what of it can be held here.
 
-use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::machine::{Core, Machine, NAMES, shipped};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{Decision, Reach};
 use storebench_core::result::Limited;
-use storebench_core::shown::quoted;
 use storebench_core::units::{grouped, rough_bytes, three_digits};
-use storebench_report::terminal::grid::wrap;
 
-use super::output::{WIDTH, print};
+use super::output::{fitted, print};
 
 /// Prints all machines, or all that is known of one.
 ///
@@ -26,14 +24,7 @@ pub fn list(only: Option<&str>) -> Result<Exit> {
 }
 
 fn known(name: &str) -> Result<Machine> {
-    shipped(name).ok_or_else(|| {
-        let hint = meant(name, NAMES).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        Error::bad_value(format!(
-            "there is no machine {}{hint}; there are {}",
-            quoted(name),
-            NAMES.join(", ")
-        ))
-    })
+    shipped(name).ok_or_else(|| Error::bad_value(unknown("machine", name, NAMES)))
 }
 
 /// A line for each machine, and what can be held here.
@@ -150,15 +141,10 @@ fn row(cells: [&str; 7]) -> String {
     format!("{name:<19} {memory:>8} {processors:>10} {read:>8} {write:>8} {reads:>8} {writes:>9}\n")
 }
 
-/// A sentence in lines that fit, indented.
-fn fitted(sentence: &str, indent: usize) -> String {
-    let spaces = " ".repeat(indent);
-    format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::WIDTH;
 
     #[test]
     fn every_machine_tells_each_figure_with_its_source() {

@@ -6,6 +6,7 @@ use std::path::Path;
 use storebench_core::error::{Error, Result};
 use storebench_core::shown;
 use storebench_report::terminal::Style;
+use storebench_report::terminal::grid::wrap;
 
 /// Columns of a terminal that all output fits in.
 pub const WIDTH: usize = 80;
@@ -27,6 +28,12 @@ fn asked_width() -> Option<usize> {
 fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// A sentence in lines of [`WIDTH`], indented, all but the first by two more.
+pub fn fitted(sentence: &str, indent: usize) -> String {
+    let spaces = " ".repeat(indent);
+    format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
 }
 
 /// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that

@@ -1,7 +1,7 @@
 //! The plan that a command line asks for: a study, its preset, and the changes of the arguments.
 
 use storebench_core::cell::Axis;
-use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::error::{Error, Exit, Result, meant, unknown};
 use storebench_core::machine::Core;
 use storebench_core::plan::{Plan, Source};
 use storebench_core::record::pool::Pool;
@@ -66,14 +66,7 @@ pub fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
             Err(Error::new(Exit::UnknownStore, format!("the store {name} is not built: {why}")))
         }
         Some(_) => Ok(()),
-        None => {
-            let hint = meant(name, known.clone())
-                .map(|meant| format!(" (did you mean {meant}?)"))
-                .unwrap_or_default();
-            let known: Vec<_> = known.collect();
-            let message = format!("there is no store {}{hint}; there are {}", quoted(name), known.join(", "));
-            Err(Error::new(Exit::UnknownStore, message))
-        }
+        None => Err(Error::new(Exit::UnknownStore, unknown("store", name, known))),
     }
 }
 

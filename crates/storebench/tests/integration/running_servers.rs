@@ -11,7 +11,7 @@ use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store};
 use tempfile::TempDir;
 
-use crate::cli::support::{STOREBENCH, Scratch, assert_complete, contents, outcomes, wait_for};
+use crate::cli::support::{STOREBENCH, Scratch, Started, assert_complete, contents, outcomes, wait_for};
 use crate::conformance::subject::is_installed;
 
 /// A server of the test's own, which stands for one that was running before.
@@ -184,14 +184,28 @@ fn what_it_is_set_up_for_is_told_and_another_guarantee_refused() {
     assert_eq!(commit.value, "off");
 }
 
+/// Starts a run, and waits for a trial that is not the rehearsal.
+fn in_a_trial(scratch: &Scratch, server: &Running, run: &str) -> Started {
+    let before = scratch.runs().len();
+    let started = scratch.start(STOREBENCH, run);
+    wait_for("a trial that is not the rehearsal", || {
+        scratch.runs().len() == before + 1 && !server.made().is_empty()
+    });
+    started
+}
+
+/// Kills a run in such a trial.
+fn kill_a_run(scratch: &Scratch, server: &Running) {
+    let started = in_a_trial(scratch, server, &server.run(LONG));
+    started.signal("KILL");
+    drop(started.end());
+}
+
 #[test]
 fn an_interrupted_run_leaves_nothing_there() {
     for server in servers() {
         let scratch = Scratch::new();
-        let started = scratch.start(STOREBENCH, &server.run(LONG));
-        wait_for("a trial that is not the rehearsal", || {
-            scratch.runs().len() == 1 && !server.made().is_empty()
-        });
+        let started = in_a_trial(&scratch, &server, &server.run(LONG));
         started.signal("INT");
         started.end().ends(Exit::Interrupted);
         server.assert_as_it_was();
@@ -204,13 +218,7 @@ fn what_a_killed_run_made_is_dropped_by_clean_and_by_the_next_start() {
     for server in servers() {
         let scratch = Scratch::new();
         for next in ["clean", &server.run(SMALL)] {
-            let started = scratch.start(STOREBENCH, &server.run(LONG));
-            let before = scratch.runs().len();
-            wait_for("a trial that is not the rehearsal", || {
-                scratch.runs().len() > before && !server.made().is_empty()
-            });
-            started.signal("KILL");
-            drop(started.end());
+            kill_a_run(&scratch, &server);
             assert_eq!(server.made().len(), 1, "it was killed");
             scratch.storebench(next).ends(Exit::Success);
             server.assert_as_it_was();
@@ -223,12 +231,7 @@ fn what_a_killed_run_made_is_dropped_by_clean_and_by_the_next_start() {
 fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
     for server in servers() {
         let scratch = Scratch::new();
-        let started = scratch.start(STOREBENCH, &server.run(LONG));
-        wait_for("a trial that is not the rehearsal", || {
-            scratch.runs().len() == 1 && !server.made().is_empty()
-        });
-        started.signal("KILL");
-        drop(started.end());
+        kill_a_run(&scratch, &server);
         let [made] = server.made().try_into().unwrap();
         // The server can't be reached for a while.
         server.hide(true);
@@ -252,12 +255,7 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
 fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
     for server in servers() {
         let scratch = Scratch::new();
-        let started = scratch.start(STOREBENCH, &server.run(LONG));
-        wait_for("a trial that is not the rehearsal", || {
-            scratch.runs().len() == 1 && !server.made().is_empty()
-        });
-        started.signal("KILL");
-        drop(started.end());
+        kill_a_run(&scratch, &server);
         let is_work =
             |path: &PathBuf| path.file_name().unwrap().to_string_lossy().contains("storebench-work-");
         let work = scratch.contents().into_keys().find(is_work).unwrap();
@@ -315,10 +313,7 @@ fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
         let scratch = Scratch::new();
         let long = LONG.replace("--trials 1", "--trials 2 --timeout 60s");
         let run = server.run(&long).replace("--store ", "--store flat-folder,");
-        let started = scratch.start(STOREBENCH, &run.replace("200000", "4000"));
-        wait_for("a trial that is not the rehearsal", || {
-            scratch.runs().len() == 1 && !server.made().is_empty()
-        });
+        let started = in_a_trial(&scratch, &server, &run.replace("200000", "4000"));
         let kind = server.kind;
         server.signal("KILL");
         let said = started.end().ends(Exit::TrialsFailed);

@@ -21,7 +21,7 @@ const CORE: Modules = &[
     ("threads", &[]),
     ("units", &["shown"]),
     ("bounded", &["units"]),
-    ("error", &[]),
+    ("error", &["shown"]),
     ("kernel", &[]),
     ("lifeline", &[]),
     ("simulated", &["lifeline"]),
