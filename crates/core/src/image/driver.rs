@@ -11,6 +11,8 @@ use crate::axis::file_system::kind::{Fuse, Kind, Tool};
 
 /// Through which the kernel gives out loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";
+/// The drivers that the kernel has loaded.
+const FILE_SYSTEMS: &str = "/proc/filesystems";
 /// Through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
 
@@ -57,7 +59,7 @@ impl Driver {
         if let Some(tool) = kind.format {
             has(tool, &format!("formats {}", kind.name))?;
         }
-        let lacking = match by_kernel(kind) {
+        let lacking = match by_kernel(kind, known_to_kernel(kind)?) {
             Ok(driver) => return Ok(driver),
             Err(lacking) => lacking,
         };
@@ -70,12 +72,11 @@ pub(super) fn has_loop_devices() -> bool {
     rustix::process::geteuid().is_root() && device(LOOP_CONTROL, "loop").is_ok()
 }
 
-fn by_kernel(kind: &Kind) -> Result<Driver, String> {
+fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String> {
     let name = kind.name;
     if !rustix::process::geteuid().is_root() {
         return Err(format!("mounting {name} needs root: {}", with_sudo()));
     }
-    let known = kind.kernel.iter().find(|name| is_in_kernel(name));
     let known = known.ok_or_else(|| {
         format!(
             "this kernel has no driver for {name}; those of Debian (apt-get install linux-image-amd64) and Ubuntu \
@@ -119,19 +120,34 @@ fn for_shell(word: &str) -> String {
     }
 }
 
-/// Whether the kernel has a driver, which is loaded if it is a module.
-fn is_in_kernel(name: &str) -> bool {
-    let listed = || {
-        let list = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-        list.lines().any(|line| line.split_whitespace().next_back() == Some(name))
-    };
-    if listed() {
-        return true;
+/// The kernel's driver, which is loaded if it is a module; none for who may not mount.
+///
+/// # Errors
+/// When the kernel's list can't be read: a run is not to use another driver for that.
+fn known_to_kernel(kind: &Kind) -> Result<Option<&'static str>, String> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
     }
+    for name in kind.kernel {
+        if is_listed(name)? || (load(name) && is_listed(name)?) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn is_listed(name: &str) -> Result<bool, String> {
+    let list = fs::read_to_string(FILE_SYSTEMS)
+        .map_err(|error| format!("reading {FILE_SYSTEMS}, for the kernel's drivers: {error}"))?;
+    Ok(list.lines().any(|line| line.split_whitespace().next_back() == Some(name)))
+}
+
+/// Whether a module was loaded.
+fn load(name: &str) -> bool {
     let Some(modprobe) = program("modprobe") else { return false };
     let loading =
         Command::new(modprobe).args(["-q", name]).stdin(Stdio::null()).stderr(Stdio::null()).status();
-    loading.is_ok_and(|status| status.success()) && listed()
+    loading.is_ok_and(|status| status.success())
 }
 
 fn has(tool: Tool, what: &str) -> Result<PathBuf, String> {
@@ -156,7 +172,8 @@ mod tests {
             error,
             "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs"
         );
-        assert!(is_in_kernel("proc") && !is_in_kernel("storebench-has-none"));
+        assert_eq!((is_listed("proc"), is_listed("storebench-has-none")), (Ok(true), Ok(false)));
+        assert!(!load("storebench-has-none"));
         let lacking = || "there is no driver".to_owned();
         let options = by_fuse(&"exfat,noatime".parse().unwrap(), lacking()).unwrap_err();
         assert_eq!(options, "there is no driver; mount.exfat-fuse takes no mount options here");

@@ -64,9 +64,14 @@ impl LoopDevice {
     }
 
     /// Whether it reads and writes past the page cache of the file system that the image lies on.
-    pub fn is_direct(&self) -> bool {
-        let file = format!("/sys/block/{}/loop/dio", self.name());
-        fs::read_to_string(file).is_ok_and(|text| text.trim() == "1")
+    ///
+    /// # Errors
+    /// When the kernel doesn't say so: a run is not to be told that it lacks what could not be read.
+    pub fn is_direct(&self) -> io::Result<bool> {
+        let file = PathBuf::from(format!("/sys/block/{}/loop/dio", self.name()));
+        let text = fs::read_to_string(&file)
+            .map_err(|error| io::Error::new(error.kind(), format!("reading {}: {error}", file.display())))?;
+        Ok(text.trim() == "1")
     }
 }
 
@@ -144,6 +149,13 @@ mod tests {
             sleep(Duration::from_millis(10));
         }
         panic!("{:?} still uses {}", devices_of(image), image.display());
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_not_taken_for_lacking() {
+        let device = LoopDevice { _open: File::open("/dev/null").unwrap(), number: u32::MAX };
+        let error = device.is_direct().unwrap_err();
+        assert!(error.to_string().starts_with("reading /sys/block/loop4294967295/loop/dio: "), "{error}");
     }
 
     #[test]

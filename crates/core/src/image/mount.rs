@@ -80,6 +80,7 @@ pub fn attach(
         Driver::Fuse { .. } if !has_loop_devices() => None,
         _ => Some(LoopDevice::attach(image)?),
     };
+    let direct = device.as_ref().map(LoopDevice::is_direct).transpose()?;
     let real = site.real()?;
     match driver {
         Driver::Kernel(name) => {
@@ -96,7 +97,7 @@ pub fn attach(
     let found = appeared(&real.join(site.at), driver)?;
     Ok(Mounted {
         device: device.as_ref().map(LoopDevice::name),
-        direct: device.as_ref().map(LoopDevice::is_direct),
+        direct,
         options: found.options.join(","),
         disk: None,
     })
