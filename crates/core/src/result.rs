@@ -371,7 +371,8 @@ pub struct Traffic {
     pub flushes: Option<u64>,
 }
 
-/// Shares of the machine's processor time during the trial, or an operation, from /proc/stat.
+/// Shares of processor time, from /proc/stat: of the whole machine during the trial, or of the processors that the trial may use
+/// during an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Processors {

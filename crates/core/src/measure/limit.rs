@@ -13,7 +13,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::Order;
+pub use self::enter::{Order, allowed_processors};
 pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
 pub use self::share::beyond_share;

@@ -1,6 +1,7 @@
-//! Counters of the machine while an operation goes on: its processors, and the block device under the place.
+//! Counters of the machine while an operation goes on: the processors that this process may use, and the block device under the place.
 
 use super::device::{BlockDevice, DeviceSpec};
+use super::limit::allowed_processors;
 use super::processors::Snapshot;
 use crate::result::{Processors, Traffic};
 
@@ -8,7 +9,8 @@ use crate::result::{Processors, Traffic};
 #[derive(Debug)]
 pub struct MachineCounters {
     device: Option<(BlockDevice, Traffic)>,
-    processors: Option<Snapshot>,
+    /// By number, and what they had done until then.
+    processors: Option<(Vec<usize>, Snapshot)>,
 }
 
 /// The counters over that time, as far as they are known.
@@ -16,7 +18,7 @@ pub struct MachineCounters {
 pub struct MachineUse {
     /// The traffic of the device, whoever caused it.
     pub traffic: Option<Traffic>,
-    /// The time of all processors.
+    /// The time of the processors that the trial may use, whoever used them.
     pub processors: Option<Processors>,
 }
 
@@ -25,14 +27,17 @@ impl MachineCounters {
     pub fn begin(device: &Result<DeviceSpec, String>) -> MachineCounters {
         let device = device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
-        MachineCounters { device, processors: Snapshot::now().ok() }
+        let processors = allowed_processors().ok();
+        let processors =
+            processors.and_then(|numbers| Snapshot::of(&numbers).ok().map(|then| (numbers, then)));
+        MachineCounters { device, processors }
     }
 
     /// Ends.
     pub fn end(self) -> MachineUse {
-        let processors = self.processors.zip(Snapshot::now().ok());
+        let since = |(numbers, then): (Vec<usize>, Snapshot)| Snapshot::of(&numbers).ok()?.since(&then);
         MachineUse {
-            processors: processors.and_then(|(before, now)| now.since(&before)),
+            processors: self.processors.and_then(since),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),
         }
     }

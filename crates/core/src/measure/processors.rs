@@ -1,4 +1,4 @@
-//! The time of all processors of the machine by what they did, from /proc/stat.
+//! The time of the machine's processors by what they did, from /proc/stat: of all, or of those that a trial may use.
 
 use std::fs;
 use std::io;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::result::Processors;
 
-/// Time of all processors since the machine was started, in clock ticks (mostly 10 ms).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Time of processors since the machine was started, in clock ticks (mostly 10 ms).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Snapshot {
     user: u64,
     system: u64,
@@ -16,7 +16,7 @@ pub struct Snapshot {
     all: u64,
 }
 
-/// The shares of the time of all processors, by what they did.
+/// The shares of the time of these processors, by what they did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// Programs.
@@ -30,15 +30,36 @@ pub struct Shares {
 }
 
 impl Snapshot {
-    /// Now.
+    /// That of all processors, now.
     ///
     /// # Errors
     /// Where there is no /proc/stat, or it does not tell.
     pub fn now() -> io::Result<Snapshot> {
-        let name = "/proc/stat";
-        let text = fs::read_to_string(name)
-            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-        parse(&text).ok_or_else(|| io::Error::other(format!("{name} has no line of all processors")))
+        parse(&read()?).ok_or_else(|| io::Error::other(format!("{STAT} has no line of all processors")))
+    }
+
+    /// That of the processors with these numbers, now.
+    ///
+    /// # Errors
+    /// Where there is no /proc/stat, or it does not tell of each of them.
+    pub fn of(numbers: &[usize]) -> io::Result<Snapshot> {
+        let text = read()?;
+        let mut each = numbers.iter().map(|number| {
+            let missing = || io::Error::other(format!("{STAT} has no line of processor {number}"));
+            parse_one(&text, *number).ok_or_else(missing)
+        });
+        each.try_fold(Snapshot::default(), |sum, one| Ok(sum.with(one?)))
+    }
+
+    /// That of both.
+    fn with(self, other: Snapshot) -> Snapshot {
+        Snapshot {
+            user: self.user + other.user,
+            system: self.system + other.system,
+            idle: self.idle + other.idle,
+            io_wait: self.io_wait + other.io_wait,
+            all: self.all + other.all,
+        }
     }
 
     /// The time since `earlier` that processors were at work, of all together.
@@ -67,9 +88,25 @@ impl Snapshot {
     }
 }
 
-/// The first line: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
+const STAT: &str = "/proc/stat";
+
+fn read() -> io::Result<String> {
+    fs::read_to_string(STAT).map_err(|error| io::Error::new(error.kind(), format!("{STAT}: {error}")))
+}
+
+/// The first line, of all processors.
 fn parse(text: &str) -> Option<Snapshot> {
-    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    fields(text.lines().next()?.strip_prefix("cpu ")?)
+}
+
+/// The line of the processor with that number.
+fn parse_one(text: &str, number: usize) -> Option<Snapshot> {
+    let name = format!("cpu{number} ");
+    fields(text.lines().find_map(|line| line.strip_prefix(&name))?)
+}
+
+/// What follows a line's name: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
+fn fields(line: &str) -> Option<Snapshot> {
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
     let [user, nice, system, idle, io_wait, others @ ..] = fields.as_slice() else { return None };
     Some(Snapshot {
@@ -97,6 +134,16 @@ mod tests {
         let ticks = rustix::param::clock_ticks_per_second() as f64;
         assert_eq!(after.busy_since(&before), Duration::from_secs_f64(38.0 / ticks));
         assert_eq!((parse("intr 1 2\n"), parse("cpu  1 2 3\n")), (None, None));
+    }
+
+    #[test]
+    fn each_processor_has_a_line_of_its_own() {
+        let text =
+            "cpu  30 0 0 70 0 0 0 0\ncpu0 20 0 0 30 0 0 0 0\ncpu1 10 0 0 40 0 0 0 0\ncpu10 1 0 0 9 0 0 0 0\n";
+        let one = |number| parse_one(text, number);
+        assert_eq!(one(1).map(|snapshot| (snapshot.user, snapshot.idle)), Some((10, 40)));
+        assert_eq!(one(0).unwrap().with(one(1).unwrap()), parse(text).unwrap());
+        assert_eq!(one(2), None);
     }
 
     #[test]
