@@ -122,6 +122,15 @@ pub fn shortened(message: &str) -> String {
     cut(&with_short_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
 }
 
+/// A line that is no longer than this many characters: a longer one is cut at its end.
+pub fn within(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(most.saturating_sub(GAP.len())).collect();
+    format!("{start}{GAP}")
+}
+
 /// Text that is cut in its middle where it has more than `most` characters; `gap` stands for what is left out.
 fn cut(text: &str, most: usize, gap: &str) -> String {
     let length = text.chars().count();

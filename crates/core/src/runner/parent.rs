@@ -51,17 +51,17 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         reach,
         passed: Passed::before(job),
         results: job.done.to_vec(),
+        end: None,
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
     listener.hear(&Event::Started { total, done: job.done.len() as u64 });
-    let start = Instant::now();
+    running.end = job.plan.budget.and_then(|budget| Instant::now().checked_add(budget.0));
     let mut block = 0;
-    let end = job.plan.budget.and_then(|budget| start.checked_add(budget.0));
     while !job.interrupted.load(Ordering::Relaxed) {
         let (cells, end) = if block < job.plan.trials {
             (running.whole_block(block), None)
         } else {
-            (running.further(block, end), end)
+            (running.further(block), running.end)
         };
         if cells.is_empty() {
             break;
@@ -91,6 +91,8 @@ struct Running<'a> {
     /// The ways of opening a store that need no other kill check.
     passed: Passed,
     results: Vec<TrialResult>,
+    /// The end of the plan's budget, after which no trial beyond the plan's is begun.
+    end: Option<Instant>,
 }
 
 impl Running<'_> {
@@ -100,8 +102,8 @@ impl Running<'_> {
     }
 
     /// The cells of a block beyond the plan's trials; none where all is known that is asked for, or the time is over.
-    fn further(&self, block: u32, end: Option<Instant>) -> Vec<usize> {
-        let in_time = end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
+    fn further(&self, block: u32) -> Vec<usize> {
+        let in_time = self.end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
         match (self.job.beyond, self.job.enough) {
             (Some(beyond), _) if in_time => beyond(&self.results),
             (None, Some(enough)) if in_time && !enough(&self.results) => self.whole_block(block),
@@ -118,8 +120,9 @@ impl Running<'_> {
 
     /// The time that the rest takes, or may take where there is a moment for its end.
     fn left(&self) -> Option<Duration> {
-        let until = self.job.until.map(|until| until.saturating_duration_since(Instant::now()));
-        until.or_else(|| self.pace.left())
+        let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
+        // Until its end a budget is spent on what is undecided.
+        self.job.until.map(up_to).or_else(|| self.pace.left().max(self.end.map(up_to)))
     }
 
     /// Runs these cells, each once; none is begun after the `end`.

@@ -82,6 +82,9 @@ struct Lines<W> {
     last: Instant,
 }
 
+/// The width of a line, in columns: a cell with mixed sizes has a longer name.
+const WIDTH: usize = 100;
+
 /// A line at most so often.
 const EVERY: Duration = Duration::from_secs(10);
 
@@ -100,10 +103,8 @@ impl<W: Write> Listener for Lines<W> {
                 self.last = Instant::now();
                 let left = left
                     .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
-                say(
-                    &mut self.out,
-                    &format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id()),
-                );
+                let line = format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id());
+                say(&mut self.out, &shown::within(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
@@ -197,10 +198,15 @@ mod tests {
         lines.hear(&Event::Loading { loading: Some(loading) });
         lines.hear(&Event::Loading { loading: None });
         lines.hear(&Event::TrialEnded { result: &result });
+        lines.last -= EVERY;
+        let mixed = r#"{"store":"sqlite","record_size":"90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB","records":"100"}"#;
+        let mixed: crate::cell::Cell = serde_json::from_str(mixed).unwrap();
+        lines.hear(&Event::TrialStarted { cell: &mixed, position: 1, left: Some(Duration::from_secs(9)) });
         lines.hear(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
             loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\
             failed: sqlite/1B..1KiB/100..500/compressible/power: the disk is full (log: logs/1.log)\n\
+            1 of 2 trials done, about 9 s left; now sqlite/90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB/10...\n\
             interrupted: 1 of 2 trials\n";
         assert_eq!(String::from_utf8(lines.out).unwrap(), expected);
     }
