@@ -34,7 +34,7 @@ use storebench_core::store::{Danger, Guarantee, StoreDef};
 
 use self::at::{at, position};
 use self::cold::cold;
-use self::judge::{Verdict, judge};
+use self::judge::{Candidate, Verdict, judge};
 use self::question::{Mix, Question};
 use self::turn::{Turn, Turns, turns};
 use crate::data::merge::Merged;
@@ -62,8 +62,18 @@ impl Advice {
         here: Option<Here>,
         table: &[StoreDef],
     ) -> Result<Advice, Uncovered> {
-        let (group, here) = find::find(question, merged, here, table)?;
-        let verdict = judge(merged, &group, here, question, table);
+        let made_for = here.is_some();
+        let (group, mut here) = find::find(question, merged, here, table)?;
+        let mut verdict = judge(merged, &group, here, question, table);
+        let better = |store: &&Candidate| store.is_better_at(question.goal);
+        // Runs for another goal may have given the best by this one up after a look with fewer records: there all were measured.
+        let looked_at = verdict.given_up.iter().find(better).and_then(|store| store.looked_at);
+        if let Some(records) =
+            looked_at.filter(|records| !made_for && find::covers(here.1, *records, question))
+        {
+            here.2 = records;
+            verdict = judge(merged, &group, here, question, table);
+        }
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };

@@ -8,11 +8,12 @@ use storebench_core::store::Danger;
 
 use super::at::At;
 use super::cold::Cold;
-use super::judge::Verdict;
+use super::judge::{Candidate, Verdict};
 use super::question::Question;
 use super::turn::Turns;
-use crate::data::looks;
 use crate::data::memory::Basis;
+use crate::data::{looks, undecided};
+use crate::stats::{Ratio, Rule};
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +55,18 @@ impl Advice {
     pub fn is_clear(&self, precision: f64) -> bool {
         let second = self.verdict.ranking.get(1);
         second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
+    }
+
+    /// The stores whose place beside the best more blocks won't change: it is clear, as [`Advice::is_clear`] says of the second, or
+    /// not even the last of these looks is likely to make it so.
+    pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
+        let last = looks.last().copied().unwrap_or(0);
+        let unlikely = |ratio: Ratio| undecided::chance(ratio, last, None) < 1.0;
+        let is_beyond = |store: &&Candidate| {
+            looks::is_clear(store.rule, store.times_worse, precision)
+                || (store.rule == Some(Rule::Interval) && store.times_worse.is_some_and(unlikely))
+        };
+        self.verdict.ranking.iter().skip(1).filter(is_beyond).map(|store| store.store.clone()).collect()
     }
 
     /// The trials of each ranked store, the best first.

@@ -52,6 +52,14 @@ pub struct Candidate {
     pub settings: Vec<Setting>,
 }
 
+impl Candidate {
+    /// Whether it is better by the goal than the recommended store, though it was measured too seldom to be ranked. An answer gives
+    /// stores up by its own goal: by speed its look has the last word, but another goal may be asked of the same runs.
+    pub(super) fn is_better_at(&self, goal: Goal) -> bool {
+        goal != Goal::Speed && self.times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
+    }
+}
+
 /// From what a candidate is made.
 pub(super) struct Making<'m> {
     pub question: &'m Question,

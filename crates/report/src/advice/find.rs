@@ -155,7 +155,8 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
 }
 
-fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
+/// Whether measurements with these records answer a question.
+pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
     let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
     let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
     // Mixed sizes may reach from nearly nothing to very much, and hold little there.

@@ -102,17 +102,14 @@ pub fn judge(
         table,
     };
     let avoided = avoided(&here, question, table);
-    let (shared, compared) = judging.compared(&avoided);
-    let ranking = judging.ranking(&shared, &compared);
-    let beside = |stores: &mut dyn Iterator<Item = &str>| match ranking.first() {
-        Some(best) => judging.beside(&best.store, stores),
+    let (mut ranking, mut given_up) = judging.told_apart(&avoided, true);
+    if given_up.iter().any(|store| store.is_better_at(question.goal)) {
+        (ranking, given_up) = judging.told_apart(&avoided, false);
+    }
+    let mut riskier = match ranking.first() {
+        Some(best) => judging.beside(&best.store, &mut avoided.iter().map(String::as_str)),
         None => Vec::new(),
     };
-    let mut riskier = beside(&mut avoided.iter().map(String::as_str));
-    let is_compared = |store: &&str| !compared.iter().any(|other| other == store);
-    let mut seldom =
-        here.keys().map(|store| &**store).filter(is_compared).filter(|store| !avoided.contains(*store));
-    let mut given_up = beside(&mut seldom);
     if let Some(best) = ranking.first() {
         let known = |store: &str| all.contains_key(store);
         let looked = first_look::Look { merged, at, question, table, best: &best.store };
@@ -150,9 +147,26 @@ struct Judging<'j, 'a> {
 }
 
 impl Judging<'_, '_> {
+    /// The ranking of the stores that are not `avoided`, and those that were given up, the best of each first. In a ranking of
+    /// those that were measured `often`, the others are given up.
+    fn told_apart(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
+        let (shared, compared) = self.compared(avoided, often);
+        let ranking = self.ranking(&shared, &compared);
+        let is_given_up =
+            |store: &&str| !avoided.contains(*store) && !compared.iter().any(|other| other == store);
+        let given_up = match ranking.first() {
+            Some(best) => {
+                self.beside(&best.store, &mut self.here.keys().map(|store| &**store).filter(is_given_up))
+            }
+            None => Vec::new(),
+        };
+        (ranking, given_up)
+    }
+
     /// The blocks that all figures of the ranking are from, and the stores that have them: those that were measured most
-    /// often. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts another.
-    fn compared(&self, avoided: &BTreeSet<String>) -> (BTreeSet<BlockKey>, Vec<String>) {
+    /// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line
+    /// contradicts another.
+    fn compared(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
         let goal = self.making.question.goal;
         // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
         let speed = &self.by_goal[&Goal::Speed];
@@ -165,7 +179,11 @@ impl Judging<'_, '_> {
         let weights: Vec<&Series<BlockKey>> = names.iter().map(|store| &by_goal[store.as_str()]).collect();
         let most = weights.iter().map(|series| series.len()).max().unwrap_or(0);
         // One that a planned look gave up has three quarters of them at most.
-        let needed = if most > MIN_BLOCKS { (most * 3).div_ceil(4) } else { most.max(1) };
+        let needed = match most {
+            _ if !often => 1,
+            0..=MIN_BLOCKS => most.max(1),
+            _ => (most * 3).div_ceil(4),
+        };
         let mut kept: Vec<usize> = (0..weights.len()).collect();
         loop {
             let of = |index: &usize| weights[*index].keys().copied().collect::<BTreeSet<BlockKey>>();

@@ -85,6 +85,27 @@ fn intervals_allow_for_the_looks_that_were_planned() {
 }
 
 #[test]
+fn time_goes_to_the_pairs_that_it_can_decide() {
+    // Against the best, redb is 5 % worse and varies by some percent; sqlite is alike and varies widely; fjall is far behind.
+    let block = |number: usize| {
+        let noise = |share: f64, step: usize| 1.0 + share * ((number * step) % 5) as f64;
+        vec![
+            Sample::new("lmdb").ns(100_000.0),
+            Sample::new("redb").ns(101_000.0 * noise(0.02, 2)),
+            Sample::new("sqlite").ns(60_000.0 * noise(0.9, 3)),
+            Sample::new("fjall").ns(900_000.0 * noise(0.01, 1)),
+        ]
+    };
+    let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
+    let looks = [3, 5, 8, 12];
+    run.header.looks = looks.to_vec();
+    let advice = advice(&question(), &[run]).unwrap();
+    let mut beyond = advice.beyond_deciding(0.03, &looks);
+    beyond.sort_unstable();
+    assert_eq!(beyond, ["fjall", "sqlite"], "{:?}", advice.verdict.ranking);
+}
+
+#[test]
 fn a_store_with_too_much_memory_is_out_of_the_question() {
     // The samples' memory is a kibibyte for each nanosecond.
     let question = Question { max_memory_bytes: Some(1200 << 10), ..question() };

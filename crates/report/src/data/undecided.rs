@@ -13,7 +13,7 @@ use storebench_core::result::Run;
 use super::looks;
 use super::matrix::{Contender, Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
-use crate::stats::{MIN_BLOCKS, Rule, t_quantile};
+use crate::stats::{MIN_BLOCKS, Ratio, Rule, t_quantile};
 
 /// Two stores are alike that differ by less, where no precision is asked for.
 const ALIKE: f64 = 0.03;
@@ -98,23 +98,24 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> 
         let Some(ratio) = other.times_worse.filter(|_| is_open && other.rule != Some(Rule::Crowded)) else {
             continue;
         };
-        let chance = |look: u32| {
-            let (Some(interval), true) = (ratio.ratio.interval, ratio.blocks >= MIN_BLOCKS) else {
-                return 1.0;
-            };
-            let half = (interval.high / ratio.ratio.value).ln();
-            let half = half * width(look as usize) / width(ratio.blocks);
-            match precision {
-                Some(share) => share.ln_1p() / half,
-                None => (ratio.ratio.value.ln() / half).max((2.0 * ALIKE).ln_1p() / (2.0 * half)),
-            }
-        };
-        if precision.is_some() || chance(last) >= 1.0 {
-            let chance = chance(next).clamp(0.0, 1.0);
+        if precision.is_some() || chance(ratio, last, precision) >= 1.0 {
+            let chance = chance(ratio, next, precision).clamp(0.0, 1.0);
             all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
         }
     }
     all
+}
+
+/// How likely a look after so many blocks decides a pair with this ratio, by what its interval will be if the figures go on to vary as
+/// they do: likely from 1 on.
+pub fn chance(ratio: Ratio, look: u32, precision: Option<f64>) -> f64 {
+    let (Some(interval), true) = (ratio.ratio.interval, ratio.blocks >= MIN_BLOCKS) else { return 1.0 };
+    let half = (interval.high / ratio.ratio.value).ln();
+    let half = half * width(look as usize) / width(ratio.blocks);
+    match precision {
+        Some(share) => share.ln_1p() / half,
+        None => (ratio.ratio.value.ln() / half).max((2.0 * ALIKE).ln_1p() / (2.0 * half)),
+    }
 }
 
 /// The width of an interval over so many blocks, of figures that vary alike.

@@ -9,6 +9,7 @@ use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
 
+use crate::advice::judge::Candidate;
 use crate::advice::question::{Goal, Mix, Question};
 use crate::advice::tests::question;
 use crate::advice::{Advice, sentences};
@@ -196,6 +197,29 @@ fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
         }
     }
     assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
+}
+
+/// Runs for the fastest gave up the smallest and the most modest after a look, with all records or with half of them.
+#[test]
+fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let known =
+        [(Goal::Speed, "tree"), (Goal::Space, "log"), (Goal::Memory, "files"), (Goal::Balance, "tree")];
+    for records in [100, 50] {
+        let mut looked = asked("get=95,update=5", |question| question.records = records);
+        let look = measured(&looked, &STORES, 2, &mut random);
+        looked.records = 100;
+        let again = measured(&looked, &STORES[..2], 5, &mut random);
+        let runs = [look, again];
+        for (goal, known) in known {
+            looked.goal = goal;
+            let advice = Advice::from_runs(&looked, &Merged::new(&runs, &["null"]), None, &table()).unwrap();
+            let best = &advice.verdict.ranking[0];
+            assert_eq!(best.store, known, "{goal:?}, looked at with {records} records");
+            let smaller = |store: &&Candidate| store.is_better_at(goal);
+            assert_eq!(advice.verdict.given_up.iter().find(smaller).map(|store| &store.store), None);
+        }
+    }
 }
 
 /// The remarks on stores of which the last was given up after the first look, by the nanoseconds of an operation.

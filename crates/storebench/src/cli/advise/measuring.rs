@@ -20,7 +20,6 @@ use storebench_report::advice::settle::{PRECISION, budget};
 use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
-use storebench_report::stats::Rule;
 
 use super::super::args::AdviseArgs;
 use super::super::output::tell;
@@ -185,16 +184,17 @@ impl<'a> Measuring<'a> {
             let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { BEST_SHARE };
             alone
                 || next_s > self.stages.left_s(share)
-                || looks::is_over(planned, blocks + before, || self.is_clear_with(&plan, trials, planned))
+                || looks::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
         };
-        // The time that remains goes to those that are still in the race.
+        // The time that remains goes to the pairs that it can decide.
         let told = |trials: &[TrialResult]| {
             let done = blocks(trials);
             let ran = |store: &String| trials.iter().filter(|trial| trial.cell.store() == store).count();
             let mut told: Vec<String> =
                 finalists.iter().filter(|store| ran(store) < done as usize).cloned().collect();
             if planned.contains(&(done + before)) {
-                told.extend(self.told_worse(&plan, trials, planned));
+                let advice = self.advice_with(&plan, trials, planned);
+                told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(PRECISION, planned)));
             }
             told
         };
@@ -315,17 +315,13 @@ impl<'a> Measuring<'a> {
         }
     }
 
-    /// Whether it is clear which store is best, with these trials of a plan besides those that are kept.
-    fn is_clear_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
-        self.advice_with(plan, trials, looks).is_some_and(|advice| advice.is_clear(PRECISION))
-    }
-
-    /// The stores that are told to be worse than the best, with these trials besides those that are kept.
-    fn told_worse(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Vec<String> {
-        let advice = self.advice_with(plan, trials, looks);
-        let ranking = advice.into_iter().flat_map(|advice| advice.verdict.ranking);
-        let told = ranking.filter(|store| !store.wins && store.rule == Some(Rule::Interval));
-        told.map(|store| store.store).collect()
+    /// Whether it is clear which store is best, or no look that remains is likely to tell, with these trials of a plan besides those
+    /// that are kept.
+    fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
+        self.advice_with(plan, trials, looks).is_some_and(|advice| {
+            let beyond = advice.beyond_deciding(PRECISION, looks).len();
+            advice.is_clear(PRECISION) || beyond + 1 >= advice.verdict.ranking.len()
+        })
     }
 
     /// The answer with these trials of a plan besides those that are kept.
