@@ -11,7 +11,7 @@ pub mod terminal;
 #[cfg(test)]
 mod tests;
 pub mod unlike;
-mod words;
+pub mod words;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -95,6 +95,9 @@ pub struct FigureChange {
     /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
     #[serde(skip)]
     pub is_coarse: bool,
+    /// The least share by which NEW must be more for the change to be marked, with observations that vary as these do; `None` where
+    /// no change could be.
+    pub detectable: Option<f64>,
     /// The claim that the figures allow.
     pub verdict: Verdict,
     /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
@@ -227,6 +230,15 @@ impl<'a> Comparison<'a> {
         self.figures.iter().filter(|figure| figure.verdict == verdict).count()
     }
 
+    /// Figures of which a change by this share could go unseen, the worst first.
+    pub fn blind_to(&self, share: f64) -> Vec<&FigureChange> {
+        let least = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
+        let mut blind: Vec<&FigureChange> =
+            self.figures.iter().filter(|figure| !figure.is_significant() && least(figure) > share).collect();
+        blind.sort_by(|a, b| least(b).total_cmp(&least(a)));
+        blind
+    }
+
     /// Figures that are worse by more than a share: see [`FigureChange::is_worse_by_more_than`].
     pub fn worse_by_more_than(&self, share: f64) -> Vec<&FigureChange> {
         self.figures.iter().filter(|figure| figure.is_worse_by_more_than(share)).collect()
@@ -261,6 +273,7 @@ fn figure(
         change,
         p_adjusted: None,
         is_coarse: is_coarse(base.iter().chain(&new)),
+        detectable: None,
         verdict: Verdict::Unclear,
         weight,
     })
@@ -290,8 +303,17 @@ fn judge(figures: &mut [FigureChange]) {
             figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
         figure.is_coarse.then_some(constant.unwrap_or(1.0))
     });
+    // Of Holm's steps the first, which is the hardest: a lone change among all figures.
+    let tests =
+        figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count();
+    let level = LEVEL * (1.0 - share) / tests.max(1) as f64;
+    let coarse = figures.iter().filter(|figure| figure.is_coarse).count() as f64;
     for figure in figures.iter_mut() {
         figure.verdict = verdict(figure);
+        figure.detectable = figure.change.and_then(|change| match change.constant {
+            Some(chance) => (chance * coarse <= LEVEL * share).then_some(0.0),
+            None => change.detectable(level),
+        });
     }
     figures.sort_by(|a, b| {
         let significant = b.is_significant().cmp(&a.is_significant());

@@ -50,7 +50,7 @@ fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Tag {
     if figures.is_empty() {
         return p("None.");
     }
-    let heads = ["", "store", "figure", "where", "change", "95 % interval", "", "BASE", "NEW"];
+    let heads = ["", "store", "figure", "where", "change", "95 % interval", "", "seen", "BASE", "NEW"];
     let rows: Vec<Tag> = figures.iter().map(|figure| row(figure, axes, reach)).collect();
     scroll(html_table(heads.map(column).into(), rows))
 }
@@ -68,6 +68,7 @@ fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> Tag {
         number(words::estimate(figure)),
         number(words::interval(figure).unwrap_or_default()),
         cell().with(span(figure, reach)),
+        number(words::detectable(figure)),
         [figure.base, figure.new].map(|side| number(figure.unit.show(side.mean.value))),
     ))
 }

@@ -53,15 +53,16 @@ fn table(figures: &[FigureChange], axes: &Axes) -> String {
         let place = axes.place(figure);
         let texts = [code(&figure.contestant), code(&words::name(figure)), code(&place)];
         format!(
-            "| {} | {} | {base} | {new} | {} |\n",
+            "| {} | {} | {} | {base} | {new} | {} |\n",
             figure.verdict.name(),
             words::change(figure),
+            words::detectable(figure),
             texts.join(" | ")
         )
     };
     let rows: String = figures.iter().map(row).collect();
     format!(
-        "\n| | change [95 % interval] | BASE | NEW | store | figure | where |\n|---|---:|---:|---:|---|---|---|\n{rows}"
+        "\n| | change [95 % interval] | seen | BASE | NEW | store | figure | where |\n|---|---:|---:|---:|---:|---|---|---|\n{rows}"
     )
 }
 

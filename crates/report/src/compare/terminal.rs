@@ -60,13 +60,14 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
 fn wide(figures: &[FigureChange], axes: &Axes) -> Grid {
     let row = |figure: &FigureChange| {
         let [base, new] = values(figure);
-        let numbers = [words::estimate(figure), words::interval(figure).unwrap_or_default(), base, new];
+        let interval = words::interval(figure).unwrap_or_default();
+        let numbers = [words::estimate(figure), interval, words::detectable(figure), base, new];
         let numbers = numbers.map(|text| Item::new(text).right());
         let names = [words::name(figure), axes.place(figure)].map(Item::new);
         [verdict(figure)].into_iter().chain(numbers).chain([store(figure)]).chain(names).collect()
     };
-    let heads = ["", "change", "95 % interval", "BASE", "NEW", "store", "figure", "where"];
-    let right = |head: &'static str| matches!(head, "change" | "95 % interval" | "BASE" | "NEW");
+    let heads = ["", "change", "95 % interval", "seen", "BASE", "NEW", "store", "figure", "where"];
+    let right = |head: &'static str| matches!(head, "change" | "95 % interval" | "seen" | "BASE" | "NEW");
     let heads = heads.map(|head| if right(head) { Item::new(head).right() } else { Item::new(head) });
     grid(heads.into(), figures.iter().map(row).collect())
 }
@@ -75,7 +76,9 @@ fn wide(figures: &[FigureChange], axes: &Axes) -> Grid {
 fn narrow(figures: &[FigureChange], axes: &Axes, style: Style) -> Grid {
     let with = |last: &dyn Fn(&FigureChange) -> Vec<String>| {
         let row = |figure: &FigureChange| {
-            let change = vec![words::estimate(figure), words::interval(figure).unwrap_or_default()];
+            let seen = (!figure.is_significant()).then(|| format!("seen: {}", words::detectable(figure)));
+            let change = [words::estimate(figure), words::interval(figure).unwrap_or_default()];
+            let change: Vec<String> = change.into_iter().chain(seen).collect();
             let [base, new] = values(figure);
             let [change, values, last] = [change, vec![base, new], last(figure)].map(Item::lines);
             vec![verdict(figure), change, values, store(figure), last]

@@ -67,6 +67,40 @@ fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     }
 }
 
+#[test]
+fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let (mut base, mut new) = (blank(8), blank(8));
+    let quiet = Noise { run: 0.0, disturbed: 0.0 };
+    // Gets of the cell that becomes slower: the least change that would be marked, and whether it was.
+    let mut look = |slower: f64| {
+        draw(&mut base, &mut random, quiet, 1.0);
+        draw(&mut new, &mut random, quiet, slower);
+        with(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
+            let is_it = |figure: &&FigureChange| {
+                figure.figure == "latency_mean"
+                    && figure.operation.as_deref() == Some("get")
+                    && figure.cell.records().from == 100
+            };
+            let figure = comparison.figures.iter().find(is_it).unwrap();
+            assert_eq!(
+                comparison.blind_to(0.0).len(),
+                comparison
+                    .figures
+                    .iter()
+                    .filter(|f| !f.is_significant() && f.detectable != Some(0.0))
+                    .count()
+            );
+            (figure.detectable.unwrap(), figure.verdict == Verdict::Worse)
+        })
+    };
+    let least = (0..50).map(|_| look(1.0).0).sum::<f64>() / 50.0;
+    assert!((0.05..0.4).contains(&least), "{least}");
+    let mut marked = |share: f64| (0..50).filter(|_| look(1.0 + share).1).count();
+    let (half, twice) = (marked(least / 3.0), marked(least * 2.0));
+    assert!(half <= 10 && twice >= 45, "{half} and {twice} of 50, from {least} on");
+}
+
 /// The share of pairs of sides in which anything is marked though nothing has changed.
 fn false_marks(runs: usize, trials: usize, noise: Noise, rounds: u32) -> f64 {
     let mut random = fastrand::Rng::with_seed(11);

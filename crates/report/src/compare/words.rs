@@ -50,6 +50,15 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
     spread::text(change.ratio.interval, relative)
 }
 
+/// The least change that would have been marked: `from +8.1 %`; none where it could not have been.
+pub fn detectable(figure: &FigureChange) -> String {
+    match figure.detectable {
+        Some(0.0) => "any".into(),
+        Some(share) => format!("from {}", relative(1.0 + share)),
+        None => "none".into(),
+    }
+}
+
 /// The figure's name, with its operation: `get p99`, `on disk`.
 pub fn name(figure: &FigureChange) -> String {
     match &figure.operation {
@@ -179,6 +188,9 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
         ));
     }
     rules.extend(reach(comparison));
+    if comparison.tested() + comparison.exact() > 0 {
+        rules.push("Seen: the least change that would be marked if it were the only one, where trials vary as these do.".into());
+    }
     rules.push(match comparison.observations {
         Observations::Trials => {
             "Intervals know how trials of one run differ, not how one run differs from the next: a machine that was slower \

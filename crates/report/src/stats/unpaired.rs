@@ -27,12 +27,23 @@ pub struct Change {
     pub p: Option<f64>,
     /// Where neither side varies, how likely at most values that differ would fall apart like that by chance.
     pub constant: Option<f64>,
+    /// The standard error of the logarithm and its degrees of freedom, where there is a test.
+    #[serde(skip)]
+    spread: Option<(f64, f64)>,
 }
 
 impl Change {
     /// Whether neither side varies, and each is of so many observations that a difference counts.
     pub fn is_exact(&self) -> bool {
         self.constant.is_some_and(|chance| chance <= RARE)
+    }
+
+    /// The least share by which the second set must be more for a test at this level to tell, with observations that vary as these
+    /// do; nothing where none could.
+    pub fn detectable(&self, level: f64) -> Option<f64> {
+        let (error, degrees) = self.spread?;
+        let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
+        Some((distribution.inverse_cdf(1.0 - level / 2.0) * error).exp_m1())
     }
 }
 
@@ -45,14 +56,15 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let enough = base.count.min(new.count) >= MIN_OBSERVATIONS;
     if base.count.min(new.count) < 2 {
         let ratio = Estimate { value: difference.exp(), interval: None };
-        return Some(Change { ratio, p: None, constant: None });
+        return Some(Change { ratio, p: None, constant: None, spread: None });
     }
     if base.variance == 0.0 && new.variance == 0.0 {
         // The values themselves, as logarithms may miss their ratio by a rounding error.
         let value = new.first / base.first;
         let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
         let constant = Some(apart_by_chance(base.count, new.count));
-        return Some(Change { ratio: Estimate { value, interval: Some(interval) }, p: None, constant });
+        let ratio = Estimate { value, interval: Some(interval) };
+        return Some(Change { ratio, p: None, constant, spread: None });
     }
     let (a, b) = (base.variance / base.count as f64, new.variance / new.count as f64);
     let degrees = (a + b).powi(2) / (a * a / (base.count - 1) as f64 + b * b / (new.count - 1) as f64);
@@ -70,7 +82,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     };
     let p = (2.0 * distribution.sf((difference / error).abs())).min(1.0);
     let ratio = Estimate { value: difference.exp(), interval: Some(interval) };
-    Some(Change { ratio, p: enough.then_some(p), constant: None })
+    Some(Change { ratio, p: enough.then_some(p), constant: None, spread: enough.then_some((error, degrees)) })
 }
 
 /// The sums that are needed of one side.

@@ -7,12 +7,14 @@ use storebench_core::plan::Percent;
 use storebench_core::result::Run;
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
+use storebench_core::units::grouped;
 use storebench_report::column::Column;
 use storebench_report::compare::unlike::Difference;
+use storebench_report::compare::words::{name, relative};
 use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
 
 use super::args::CompareArgs;
-use super::output::{complain, print, print_data, style, tell};
+use super::output::{complain, print, print_data, style};
 use super::{files, report, runs};
 
 /// Figures without a significant change that are listed unless all are wanted.
@@ -36,6 +38,9 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
         can_fail(&comparison, limit)?;
     }
     show(&comparison, args)?;
+    if let Some(limit) = args.max_undetectable {
+        sees(&comparison, limit)?;
+    }
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
 }
 
@@ -160,10 +165,29 @@ fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     Err(Error::new(Exit::Nothing, message))
 }
 
+/// A comparison that is blind to a change says nothing by finding none.
+fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
+    let blind = comparison.blind_to(limit.0 / 100.0);
+    let Some(worst) = blind.first() else { return Ok(()) };
+    let least = worst.detectable.map_or_else(
+        || "no change of it could be marked".to_owned(),
+        |share| format!("it is marked from {} on", relative(1.0 + share)),
+    );
+    let message = format!(
+        "--max-undetectable {limit}: a change by that much could go unseen in {} of {} figures; of {}, {}: {least}; run both \
+         sides with more --trials",
+        grouped(blind.len() as u64),
+        grouped(comparison.figures.len() as u64),
+        worst.cell.id(),
+        name(worst),
+    );
+    Err(Error::new(Exit::Nothing, message))
+}
+
 fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.html {
         files::page(path, html::text(comparison).as_bytes())?;
-        tell(&format!("written: {}", path.display()));
+        files::tell_written(path);
         if !args.json && !args.markdown && !args.all {
             return Ok(());
         }

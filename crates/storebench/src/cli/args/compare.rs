@@ -9,6 +9,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   storebench compare before-run after-run
   storebench compare before-run after-run --fail-above 5%   (for CI)
+  storebench compare before-run after-run --fail-above 5% --max-undetectable 10%
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs
@@ -32,6 +33,9 @@ pub struct CompareArgs {
     /// End with exit code 22 if a figure is significantly worse by more than this, or a cell fails that did not before
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,
+    /// End with exit code 19 if a change by this much could go unseen in any figure: more trials see more
+    #[arg(long, value_name = "SHARE")]
+    pub max_undetectable: Option<Percent>,
     /// Figures to compare, by their names in `report --csv-long` without the unit [default: latency_mean, latency_p99, load_time,
     /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -45,7 +49,7 @@ pub struct CompareArgs {
     /// Everything as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write a page for the browser, one file that needs no network
+    /// Write a page for the browser, one file that needs no network; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Directory of the runs, for `latest` and for names
