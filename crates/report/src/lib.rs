@@ -5,6 +5,7 @@
 //! writer.
 
 pub mod advice;
+pub mod brief;
 pub mod claims;
 pub mod column;
 pub mod compare;

@@ -67,6 +67,21 @@ impl Html {
         &self.0
     }
 
+    /// What it says, without its tags: for a terminal.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (number, piece) in self.0.split('<').enumerate() {
+            // All but the first begin with the rest of a tag; a `<` in text is escaped.
+            text.push_str(if number == 0 {
+                piece
+            } else {
+                piece.split_once('>').map_or("", |(_, after)| after)
+            });
+        }
+        let escaped = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+        escaped.iter().fold(text, |text, (from, to)| text.replace(from, to))
+    }
+
     fn escape(&mut self, text: &str) {
         self.0.reserve(text.len());
         for character in text.chars() {
@@ -304,6 +319,7 @@ mod tests {
         assert_eq!(Html::of(evil).as_str(), safe);
         let html = Html::of(tag("a").attr("href", evil).with((evil.to_owned(), Cow::Borrowed(evil))));
         assert_eq!(html.as_str(), format!("<a href=\"{safe}\">{safe}{safe}</a>"));
+        assert_eq!(html.text(), [evil, evil].map(|text| text.replace('\u{1b}', "\u{fffd}")).concat());
         assert_eq!(in_address("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
     }
 

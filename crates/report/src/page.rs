@@ -46,6 +46,12 @@ use crate::section::Stands;
 use crate::sections::SECTIONS;
 use crate::stats::Rule;
 
+/// The answer of each group in short, by the group's name, as text.
+pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {
+    let leads = answer::leads(report.merged, report.readable());
+    leads.into_iter().map(|(name, lead)| (name, lead.text())).collect()
+}
+
 const PAGE: &str = include_str!("page/page.html");
 pub(super) const STYLE: &str = include_str!("page/style.css");
 

@@ -105,18 +105,35 @@ fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     }
 }
 
-fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
-    let address = address(key);
+/// What each group's section begins with, by the group's name.
+pub fn leads(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(String, Html)> {
+    let groups = merged.groups.iter().zip(matrices);
+    let compared =
+        groups.filter_map(|(group, matrix)| Some((group, matrix.as_ref().filter(|m| is_compared(m))?)));
+    compared.map(|(group, matrix)| (heading(merged, &group.key), lead(matrix, &verdicts(matrix)))).collect()
+}
+
+/// The verdict on each figure of a matrix.
+fn verdicts(matrix: &Matrix) -> Vec<Verdict<'_>> {
     let mut rows: IndexMap<&str, Vec<&Row>> = IndexMap::new();
     for row in &matrix.rows {
         rows.entry(&row.figure.name).or_default().push(row);
     }
-    let verdicts: Vec<Verdict<'_>> =
-        rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
-    let lead = match short::tie(matrix) {
+    rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect()
+}
+
+/// An answer's first sentences.
+fn lead(matrix: &Matrix, verdicts: &[Verdict<'_>]) -> Html {
+    match short::tie(matrix) {
         Some(tie) => tie,
-        None => Html::joined(short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]), " "),
-    };
+        None => Html::joined(short::nearest(matrix).into_iter().chain([short::lead(verdicts)]), " "),
+    }
+}
+
+fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
+    let address = address(key);
+    let verdicts = verdicts(matrix);
+    let lead = lead(matrix, &verdicts);
     let evidence: Vec<Tag> =
         verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
     tag("section").class("group").with((

@@ -6,10 +6,10 @@ use storebench_core::error::{Exit, Result};
 use storebench_core::runner::parent::Ended;
 use storebench_core::store::StoreDef;
 use storebench_report::report::Report;
-use storebench_report::terminal;
+use storebench_report::{brief, terminal};
 
 use super::output::{print, style, tell};
-use super::{export, report};
+use super::{export, files, report};
 
 /// Prints the table of winners, writes YCSB's text where it is asked for, and says what was written, and with which command an
 /// interrupted run is resumed.
@@ -26,6 +26,7 @@ pub fn finish(
     let merged = report::of_run(stores, &harness, &run, path)?;
     let report = Report::new(&merged);
     if !ended.interrupted {
+        print(&brief::text(&report, style()))?;
         print(&terminal::brief(&report, style()))?;
     }
     if !run.trials.is_empty() {
@@ -38,7 +39,7 @@ pub fn finish(
     }
     if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
         export::ycsb_file(&run, text)?;
-        tell(&format!("written: {}", text.display()));
+        files::tell_written(text);
     }
     tell(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"

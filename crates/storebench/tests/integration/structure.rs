@@ -114,6 +114,7 @@ const REPORT: Modules = &[
             "stats",
         ],
     ),
+    ("brief", &["data", "page", "report", "terminal"]),
     ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("tuning", &["advice", "column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),

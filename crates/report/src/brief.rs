@@ -1,0 +1,136 @@
+//! The end of a run in a few lines, before its tables: what to use, how sure that is, what to do next.
+
+use std::time::Duration;
+
+use storebench_core::result::{Run, TrialResult};
+use storebench_core::units::{grouped, rough_duration};
+
+use crate::data::matrix::Matrix;
+use crate::page;
+use crate::report::Report;
+use crate::terminal::grid::{Style, wrap};
+
+/// Groups, such as guarantees, that are answered before the rest is only counted.
+const ANSWERED: usize = 3;
+
+/// Trials that tell most stores apart which differ by a fifth or more, where a run has fewer.
+const MANY: u32 = 7;
+
+/// The lines, each ended, and an empty one; nothing where no two stores can be compared.
+pub fn text(report: &Report<'_>, style: Style) -> String {
+    let answers = page::answers(report);
+    let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
+    let (decided, all) = compared(&matrices);
+    let (Some(run), true) = (report.merged.runs.first(), all > 0) else { return String::new() };
+    let mut lines: Vec<String> =
+        answers.iter().take(ANSWERED).map(|(name, answer)| format!("{name}: {answer}")).collect();
+    if answers.len() > ANSWERED {
+        lines.push(format!("And {} more, each with a table below.", answers.len() - ANSWERED));
+    }
+    let blocks = blocks(run);
+    lines.push(sure(decided, all, blocks));
+    lines.push(next(run, blocks, decided < all));
+    let lines: String = lines.iter().map(|line| wrap(line, style.width, "  ")).collect();
+    format!("{lines}\n")
+}
+
+/// The comparisons in which one store is best, and all that there are.
+fn compared(matrices: &[&Matrix]) -> (usize, usize) {
+    let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
+    let held = contests().filter(|contest| contest.contenders.len() > 1);
+    let decided = held.clone().filter(|contest| contest.winners().count() == 1);
+    (decided.count(), held.count())
+}
+
+/// The most trials that a cell has.
+fn blocks(run: &Run) -> u32 {
+    run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
+}
+
+fn sure(decided: usize, all: usize, blocks: u32) -> String {
+    let trials = if blocks == 1 { "1 trial".to_owned() } else { format!("{blocks} trials") };
+    let with = format!("with {trials} of each store");
+    match (decided, all) {
+        (0, 1) => format!("How sure: the best are too close to call {with}."),
+        (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
+        (0, _) => {
+            format!("How sure: in none of {} comparisons one store is best {with}.", grouped(all as u64))
+        }
+        _ if decided == all => {
+            format!("How sure: in all {} comparisons one store is best {with}.", grouped(all as u64))
+        }
+        _ => format!(
+            "How sure: in {} of {} comparisons one store is best {with}; in the others the best are too close to call.",
+            grouped(decided as u64),
+            grouped(all as u64)
+        ),
+    }
+}
+
+/// What tells more, and how long it takes by what this run's trials took.
+fn next(run: &Run, blocks: u32, is_open: bool) -> String {
+    let advise = "storebench advise answers for your own records";
+    if !is_open {
+        return format!("Next: {advise}.");
+    }
+    let trials = if blocks < MANY { MANY } else { blocks.saturating_mul(2) };
+    let took_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
+    let all_s = took_s / f64::from(blocks.max(1)) * f64::from(trials);
+    let time = Duration::try_from_secs_f64(all_s.round().max(1.0)).map(rough_duration);
+    let time = time.map_or_else(|_| String::new(), |time| format!(" takes about {time} and"));
+    format!("Next: the same with --trials {trials}{time} tells closer stores apart; {advise}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::merge::Merged;
+    use crate::data::samples::{Sample, blocks};
+
+    fn told(count: usize, second: impl Fn(usize) -> f64) -> String {
+        let block = |number| {
+            let noise = [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
+            vec![
+                Sample::new("lmdb").ns(100_000.0 * noise),
+                Sample::new("redb").ns(second(number)),
+                Sample::new("sqlite").ns(900_000.0 / noise),
+            ]
+        };
+        let run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        text(&Report::new(&merged), Style { width: 100, colour: false })
+    }
+
+    #[test]
+    fn three_lines_say_what_to_use_how_sure_that_is_and_what_to_do_next() {
+        let clear = told(5, |number| 200_000.0 + number as f64);
+        let lines: Vec<&str> = clear.lines().collect();
+        assert!(
+            lines[0].starts_with("Guarantee process: lmdb is the best everywhere. Prefer lmdb for insert,"),
+            "{clear}"
+        );
+        assert_eq!(
+            lines[lines.len() - 3..],
+            [
+                "How sure: in all 6 comparisons one store is best with 5 trials of each store.",
+                "Next: storebench advise answers for your own records.",
+                ""
+            ]
+        );
+        assert!(clear.lines().all(|line| line.chars().count() <= 100), "{clear}");
+        let open = told(2, |number| 101_000.0 + number as f64);
+        assert!(
+            open.contains("in none of 6 comparisons one store is best with 2 trials of each store."),
+            "{open}"
+        );
+        // 6 trials of 1.5 s in two blocks.
+        assert!(open.contains("--trials 7 takes about 32 s and tells closer stores apart"), "{open}");
+    }
+
+    #[test]
+    fn where_nothing_is_compared_nothing_is_said() {
+        let run = blocks("box", &[vec![Sample::new("lmdb")]]);
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        assert_eq!(text(&Report::new(&merged), Style { width: 100, colour: false }), "");
+    }
+}
