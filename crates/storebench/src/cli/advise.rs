@@ -21,11 +21,12 @@ use super::{files, question, report, runs};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
+    let earlier = runs::read_all(&args.from, &args.answer.out)?;
     let question = Question {
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),
-        ..question::question(&args.work, extras)?
+        ..question::question(&args.work, &earlier, extras)?
     };
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
@@ -44,7 +45,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         let kept = measuring.stages.folder.clone();
         (std::mem::take(&mut measuring.stages.runs), Some(measuring.here()), Some(kept))
     } else {
-        (runs::read_all(&args.from, &args.answer.out)?, None, None)
+        (earlier, None, None)
     };
     let harness = report::harness(stores);
     let merged = Merged::new(&runs, &harness);
@@ -62,7 +63,9 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.answer.html) {
         report::page(&Report::new(&merged), Some(&lead), page)?;
-        tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+        if !files::is_standard_output(page) {
+            tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+        }
     }
     if let Some(folder) = kept {
         tell(&format!("to answer another question from the same results: --from {}", folder.display()));

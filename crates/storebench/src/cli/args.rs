@@ -405,7 +405,7 @@ pub struct ReportArgs {
     /// Published tables of winners beside the run's: one by its name, or all that were measured like it
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", group = PRINTED)]
     pub published: Option<String>,
-    /// Write a page for the browser, one file that needs no network
+    /// Write a page for the browser, one file that needs no network; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Directory of the runs, for `latest`

@@ -59,6 +59,7 @@ fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
             "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
         return Err(Error::new(Exit::Usage, message));
     };
+    files::refuse_standard_output("--sqlite", path, "SQLite writes a file; name one")?;
     files::refuse_theirs(path, sql::is_ours)?;
     // Nothing half written is left behind where the user has enough of it.
     let interrupted = signals::listen()?;
@@ -89,6 +90,7 @@ fn sqlite_error(path: &Path, error: SqlError) -> Error {
 /// Files of percentiles, in a directory that was not there or is empty: among others one could not tell what is of which
 /// run.
 fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
+    files::refuse_standard_output("--hgrm", directory, "there is a file for each cell; name a directory")?;
     runs::make_directory("making", directory)?;
     let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
     if entries.next().is_some() {

@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 
+use super::output::{print_export, take_standard_output, tell};
+
+/// The name that stands for standard output.
+const STANDARD_OUTPUT: &str = "-";
+
 /// The mark in the head of every page of storebench.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
 /// The part of a page within which it stands, in bytes.
@@ -32,6 +37,9 @@ pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()
 /// # Errors
 /// When there is no directory for it, or something is there that is not ours.
 pub fn can_write_page(path: &Path) -> Result<()> {
+    if takes_standard_output(path) {
+        return Ok(());
+    }
     refuse_theirs(path, is_page)?;
     can_write_beside(path)
 }
@@ -41,8 +49,43 @@ pub fn can_write_page(path: &Path) -> Result<()> {
 /// # Errors
 /// When there is no directory for it, or something is there already.
 pub fn can_write_new(path: &Path) -> Result<()> {
+    if takes_standard_output(path) {
+        return Ok(());
+    }
     refuse_any(path)?;
     can_write_beside(path)
+}
+
+/// Whether a name stands for standard output, which is then kept for what is written there.
+fn takes_standard_output(path: &Path) -> bool {
+    let takes = is_standard_output(path);
+    if takes {
+        take_standard_output();
+    }
+    takes
+}
+
+/// Whether a name stands for standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new(STANDARD_OUTPUT)
+}
+
+/// Refuses the name of standard output for what can't go there.
+///
+/// # Errors
+/// [`Exit::BadValue`].
+pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()> {
+    if !is_standard_output(path) {
+        return Ok(());
+    }
+    Err(Error::bad_value(format!("{option} - can't go to standard output: {why}")))
+}
+
+/// Tells that a file was written; what went to standard output is there to be seen.
+pub fn tell_written(path: &Path) {
+    if !is_standard_output(path) {
+        tell(&format!("written: {}", path.display()));
+    }
 }
 
 fn can_write_beside(path: &Path) -> Result<()> {
@@ -58,6 +101,9 @@ fn can_write_beside(path: &Path) -> Result<()> {
 /// # Errors
 /// When it can't be written, or something is there that is not ours; what was there before is as it was.
 pub fn page(path: &Path, text: &[u8]) -> Result<()> {
+    if takes_standard_output(path) {
+        return print_export(text);
+    }
     refuse_theirs(path, is_page)?;
     write(path, text)
 }
@@ -67,6 +113,9 @@ pub fn page(path: &Path, text: &[u8]) -> Result<()> {
 /// # Errors
 /// When it can't be written, or something is there already, which is as it was.
 pub fn new(path: &Path, text: &[u8]) -> Result<()> {
+    if takes_standard_output(path) {
+        return print_export(text);
+    }
     refuse_any(path)?;
     write(path, text)
 }

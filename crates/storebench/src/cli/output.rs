@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::error::{Error, Result};
 use storebench_core::shown;
@@ -36,20 +37,41 @@ pub fn fitted(sentence: &str, indent: usize) -> String {
     format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
 }
 
+/// Whether standard output is an export's, which other text would spoil.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps standard output for an export that was asked for by the name `-`: text for people goes to standard error from now on.
+pub fn take_standard_output() {
+    IS_TAKEN.store(true, Ordering::Relaxed);
+}
+
+/// Writes an export to standard output as it is.
+pub fn print_export(bytes: &[u8]) -> Result<()> {
+    write(bytes)
+}
+
 /// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that
 /// has gone (a closed pipe) ends the program quietly.
 pub fn print(text: &str) -> Result<()> {
-    if style().colour { write(&shown::coloured(text)) } else { write(&shown::plain(text)) }
+    if IS_TAKEN.load(Ordering::Relaxed) {
+        tell(text.trim_end());
+        return Ok(());
+    }
+    if style().colour {
+        write(shown::coloured(text).as_bytes())
+    } else {
+        write(shown::plain(text).as_bytes())
+    }
 }
 
 /// Writes what other programs read to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
-    write(&shown::plain(&String::from_utf8_lossy(bytes)))
+    write(shown::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
-fn write(text: &str) -> Result<()> {
+fn write(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::io("writing to", Path::new("standard output"))(error))
         }

@@ -3,18 +3,22 @@
 use std::path::Path;
 use std::time::Duration;
 
+use clap::Parser;
+use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::like::Likeness;
 use storebench_core::measure::environment;
 use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
+use storebench_core::result::Run;
+use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::crud::parameters;
 use storebench_core::workload::parameter::{Parameters, common};
 use storebench_report::advice::question::{Goal, Question};
 
-use super::args::QuestionArgs;
+use super::args::{Args, Command, QuestionArgs};
 use super::extras::Extras;
 use super::output::tell;
 
@@ -26,8 +30,38 @@ const ROOM_FACTOR: f64 = 3.5;
 /// The least time after which a trial has failed, however short the budget; else half of the budget.
 pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 
-/// The question on the command line; data that are pointed at fill in what it leaves open.
-pub fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
+/// The mix of operations where none is named.
+const MIX: &str = "get=80,update=15,insert=5";
+
+/// The question that `advise` or `tune` were asked when they made these runs; `None` where others made them.
+///
+/// # Errors
+/// [`Exit::Usage`] where they were asked several.
+fn asked(runs: &[Run]) -> Result<Option<QuestionArgs>> {
+    let mut questions =
+        runs.iter().filter_map(|run| match Args::try_parse_from(&run.header.command).ok()?.command {
+            Command::Advise(args) => Some(args.work),
+            Command::Tune(args) => Some(args.work),
+            _ => None,
+        });
+    let first = questions.next();
+    if questions.any(|other| Some(&other) != first.as_ref()) {
+        return Err(Error::new(
+            Exit::Usage,
+            "the runs of --from answer several questions: give --records and --size",
+        ));
+    }
+    Ok(first)
+}
+
+/// The question on the command line; what it leaves open is that of earlier `runs`, if any is named, or comes from the data that
+/// it points at.
+pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Question> {
+    let is_whole = args.like.is_some() || (args.records.is_some() && args.size.is_some());
+    let args = &match if is_whole { None } else { asked(runs)? } {
+        Some(earlier) => args.or(earlier),
+        None => args.clone(),
+    };
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     if let Some(like) = &like {
@@ -36,7 +70,12 @@ pub fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
     let records = args.records.or(like.as_ref().map(|like| like.count));
     let size = args.size.or(like.as_ref().map(|like| like.size));
     let (Some(records), Some(size)) = (records, size) else {
-        return Err(Error::new(Exit::Usage, "give --records and --size, or --like"));
+        let message = if runs.is_empty() {
+            "give --records and --size, or --like"
+        } else {
+            "give --records and --size, or --like: the runs of --from are not those of an earlier answer, which say them"
+        };
+        return Err(Error::new(Exit::Usage, message));
     };
     if records == 0 {
         return Err(Error::bad_value("--records is 0: it must be at least 1"));
@@ -55,10 +94,10 @@ pub fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
         records,
         size,
         data,
-        guarantee: args.guarantee,
-        threads: args.threads,
-        machine: args.machine.clone(),
-        mix: args.mix,
+        guarantee: args.guarantee.unwrap_or(Guarantee::Process),
+        threads: args.threads.unwrap_or(1),
+        machine: args.machine.clone().unwrap_or_else(|| HERE.to_owned()),
+        mix: args.mix.map_or_else(|| MIX.parse().map_err(Error::bad_value), Ok)?,
         cold: args.cold,
         goal: Goal::Speed,
         max_memory_bytes: None,

@@ -18,7 +18,7 @@ use storebench_report::terminal::{self, published};
 use super::args::ReportArgs;
 use super::extras::Extras;
 use super::findings::with_published;
-use super::output::{print, print_data, style, tell};
+use super::output::{print, print_data, style};
 use super::{export, files, floor, runs};
 
 /// Shows runs.
@@ -40,7 +40,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
         page(&report, None, path)?;
-        tell(&format!("written: {}", path.display()));
+        files::tell_written(path);
     }
     export::files(&report, extras, &args.export)?;
     if args.is_printed() || !args.is_written() {

@@ -38,18 +38,18 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
     let Some(store) = stores.iter().find(|store| store.name == args.store) else {
         return Err(Error::new(Exit::UnknownStore, format!("there is no store {}", args.store)));
     };
+    let earlier = runs::read_all(args.from.as_slice(), &args.answer.out)?;
     let question = Question {
         max_memory_bytes: args.memory.map(|most| most.0),
         stores: Some(vec![args.store.clone()]),
-        ..question::question(&args.work, extras)?
+        ..question::question(&args.work, &earlier, extras)?
     };
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
     }
     let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
-    if let Some(from) = &args.from {
-        let runs = runs::read_all(std::slice::from_ref(from), &args.answer.out)?;
-        show(stores, store, &question, &runs, &pages)?;
+    if args.from.is_some() {
+        show(stores, store, &question, &earlier, &pages)?;
         return Ok(Exit::Success);
     }
     let asked = Asked {
@@ -101,7 +101,9 @@ fn show(
     let lead = tuned.lead(code.as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;
-        tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+        if !files::is_standard_output(page) {
+            tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+        }
     }
     Ok(())
 }

@@ -19,7 +19,8 @@ Examples:
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
   storebench advise --records 5000 --size 200B --budget 4m --tune
   storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
-  storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
+  storebench advise --from latest --optimize space    (measure nothing; the same
+                                                       question, another goal)
 
 By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is
 process; there is one thread; values are incompressible; the goal is speed.";
@@ -45,7 +46,7 @@ pub struct AdviseArgs {
     /// Then tune the settings of the recommended store, for half of the budget
     #[arg(long, conflicts_with = "from")]
     pub tune: bool,
-    /// Measure nothing; answer from earlier runs. `latest` is the newest
+    /// Measure nothing; answer from earlier runs. `latest` is the newest. Those of an answer say their question
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Vec<PathBuf>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use super::number::whole;
 /// Where an answer is written, where it is measured, and with which seed.
 #[derive(Debug, clap::Args)]
 pub struct AnswerArgs {
-    /// Also write the answer and all figures to a page for the browser
+    /// Also write the answer and all figures to a page for the browser; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Directory for the stores' files [default: the runs' directory]

@@ -1,6 +1,5 @@
 //! Arguments that say what is kept and what is done with it, of `advise` and `tune`.
 
-use storebench_core::axis::table::HERE;
 use storebench_core::store::Guarantee;
 use storebench_core::units::Sizes;
 use storebench_report::advice::question::Mix;
@@ -8,36 +7,55 @@ use storebench_report::advice::question::Mix;
 use super::number::whole;
 
 /// The records, and the work on them.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct QuestionArgs {
     /// Number of records
-    #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present = "like")]
+    #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present_any = ["like", "from"])]
     pub records: Option<u64>,
     /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
-    #[arg(long, value_name = "RANGE", required_unless_present = "like")]
+    #[arg(long, value_name = "RANGE", required_unless_present_any = ["like", "from"])]
     pub size: Option<Sizes>,
     /// Take count, sizes and compressibility from your data, which are only read: a folder of files, a column of a CSV file
     /// (data.csv:column), or a table or column of a SQLite file (app.db:table, app.db:table.column)
     #[arg(long, value_name = "DATA")]
     pub like: Option<String>,
-    /// Operations by weight
-    #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
-    pub mix: Mix,
+    /// Operations by weight [default: get=80,update=15,insert=5]
+    #[arg(long, value_name = "NAME=WEIGHT,...")]
+    pub mix: Option<Mix>,
     /// Measure reads that find nothing in memory: the store reopened, the page cache emptied
     #[arg(long)]
     pub cold: bool,
     /// The accident that an acknowledged write must survive: none, process (a killed process), power (a power cut)
-    #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
-    pub guarantee: Guarantee,
-    /// Threads that use the store at once
-    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
-    pub threads: u32,
-    /// Measure under limits that stand in for a machine: one of `storebench machines`
-    #[arg(long, value_name = "NAME", default_value = HERE)]
-    pub machine: String,
+    /// [default: process]
+    #[arg(long, value_name = "TIER", value_parser = parse_guarantee)]
+    pub guarantee: Option<Guarantee>,
+    /// Threads that use the store at once [default: 1]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<u32>,
+    /// Measure under limits that stand in for a machine: one of `storebench machines` [default: here]
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
     /// The values compress like text
     #[arg(long)]
     pub compressible: bool,
+}
+
+impl QuestionArgs {
+    /// These, with what they leave open as it was in an earlier question.
+    pub fn or(&self, earlier: QuestionArgs) -> QuestionArgs {
+        let now = self.clone();
+        QuestionArgs {
+            records: now.records.or(earlier.records),
+            size: now.size.or(earlier.size),
+            like: now.like.or(earlier.like),
+            mix: now.mix.or(earlier.mix),
+            cold: now.cold || earlier.cold,
+            guarantee: now.guarantee.or(earlier.guarantee),
+            threads: now.threads.or(earlier.threads),
+            machine: now.machine.or(earlier.machine),
+            compressible: now.compressible || earlier.compressible,
+        }
+    }
 }
 
 fn threads(text: &str) -> Result<u32, String> {

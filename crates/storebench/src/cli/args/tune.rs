@@ -31,7 +31,7 @@ pub struct TuneArgs {
     /// About how long to measure
     #[arg(long, value_name = "TIME", default_value = "3m")]
     pub budget: Period,
-    /// Measure nothing; answer from an earlier tuning. `latest` is the newest
+    /// Measure nothing; answer from an earlier tuning, which says its question. `latest` is the newest
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Option<PathBuf>,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub struct PropertyArgs {
     /// Set one of YCSB's properties: recordcount=100000
     #[arg(short = 'p', value_name = "NAME=VALUE", conflicts_with_all = ["resume", "properties"])]
     pub property: Vec<String>,
-    /// Write the figures at the run's end to a new file, in the text that YCSB prints
+    /// Write the figures at the run's end to a new file, in the text that YCSB prints; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
     pub ycsb: Option<PathBuf>,
 }

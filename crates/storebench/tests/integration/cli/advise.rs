@@ -73,6 +73,14 @@ fn earlier_results_answer_without_measuring() {
     let recommended =
         |text: &str| text.lines().find(|line| line.starts_with("Recommended:")).unwrap().to_owned();
     assert_eq!(recommended(&same.out), recommended(out));
+    // The runs say what was asked; what is named beside them differs.
+    let alone = scratch.storebench(&format!("advise --from {folder}")).ends(Exit::Success);
+    assert_eq!(recommended(&alone.out), recommended(out));
+    let other = scratch.storebench(&format!("advise --mix insert=1 --from {folder}")).ends(Exit::Success);
+    assert!(
+        other.out.contains("200 incompressible records") && other.out.contains("; only inserts; "),
+        "{other}"
+    );
     let other = scratch
         .storebench(&format!(
             "advise --records 200 --size 100B --mix insert=1 --optimize memory --from {folder}"

@@ -49,6 +49,21 @@ fn continuous_benchmarking_gets_json() {
 }
 
 #[test]
+fn an_export_by_the_name_of_standard_output_has_it_alone() {
+    let scratch = Scratch::in_memory();
+    let said =
+        scratch.storebench(&format!("run crud --store flat-folder {TINY} --ycsb -")).ends(Exit::Success);
+    assert!(said.out.starts_with("[OVERALL], RunTime(ms), "), "{said}");
+    assert!(said.err.contains("Winners: ") && !said.err.contains("written: -"), "{said}");
+    let page = scratch.storebench("report latest --html -").ends(Exit::Success);
+    assert!(page.out.starts_with("<!doctype html>") && page.out.trim_end().ends_with("</html>"), "{page}");
+    assert!(page.err.is_empty(), "{page}");
+    scratch.storebench("report latest --sqlite -").complains(Exit::BadValue, &["--sqlite -", "name one"]);
+    scratch.storebench("report latest --hgrm -").complains(Exit::BadValue, &["--hgrm -", "name a directory"]);
+    assert!(!scratch.join("-").exists());
+}
+
+#[test]
 fn files_combine_and_one_form_is_printed() {
     for pair in ["--json --csv", "--csv-long --table", "--bencher --table", "--bencher --smaller-is-better"] {
         let words: Vec<&str> = pair.split_whitespace().collect();

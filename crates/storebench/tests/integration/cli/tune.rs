@@ -60,7 +60,7 @@ fn settings_are_told_with_what_was_tried_and_the_code() {
 fn an_earlier_tuning_answers_again_but_not_for_other_work() {
     let (scratch, out) = tuned();
     let before = contents(scratch.path());
-    let same = scratch.storebench(&format!("tune sqlite {WORK} --from {}", folder())).ends(Exit::Success);
+    let same = scratch.storebench(&format!("tune sqlite --from {}", folder())).ends(Exit::Success);
     assert_eq!(same.out, *out);
     let shown = scratch.storebench("report latest").ends(Exit::Success);
     assert!(shown.out.contains("What each setting is worth"), "{shown}");
