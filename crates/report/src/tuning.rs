@@ -18,7 +18,7 @@ mod worth;
 use std::fmt;
 
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, PlaceInfo, Run};
+use storebench_core::result::{Measured, PlaceInfo, Run, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{CountRange, Sizes, grouped};
 use storebench_core::workload::operation::Operation;
@@ -31,9 +31,10 @@ use self::worth::Worth;
 use crate::advice::figures::Figures;
 use crate::advice::question::{Mix, Question};
 use crate::column::MEAN_LATENCY;
+use crate::data::crowd::{self, Crowd};
 use crate::data::looks;
 use crate::data::memory::Basis;
-use crate::data::merge::{BlockKey, Merged};
+use crate::data::merge::{BlockKey, Entry, Merged};
 use crate::data::method::{MIX, Method};
 use crate::layout::Position;
 use crate::markup::Html;
@@ -69,6 +70,8 @@ pub struct Tuned {
     pub default: Vec<Setting>,
     /// Why the default itself can't be taken.
     pub default_out: Option<String>,
+    /// Other programs that left too few processors, so that nothing is told of what is faster.
+    pub crowd: Option<Crowd>,
     /// The number of races, combinations of settings and trials.
     pub tried: Tried,
     /// Where a page opens.
@@ -231,6 +234,7 @@ impl Tuned {
             worth: worth::of(screened.as_ref(), store, &default.settings, header),
             default: default.settings.clone(),
             default_out,
+            crowd: crowd(runs, &races),
             tried: tried(runs, &races),
             start: start(merged, &races),
         })
@@ -239,8 +243,14 @@ impl Tuned {
     /// Whether the settings are to be changed: because that is faster, or because the default can't be taken.
     pub fn changes(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
-        let better = Verdict::of(&gain.times) == Verdict::Faster;
+        let better = self.crowd.is_none() && Verdict::of(&gain.times) == Verdict::Faster;
         (better || self.default_out.is_some()).then_some(gain)
+    }
+
+    /// Whether the trials can't tell if other settings are faster, which is not the same as that none are.
+    pub fn is_open(&self) -> bool {
+        let open = |gain: &Gain| gain.out.is_none() && Verdict::of(&gain.times) == Verdict::Open;
+        self.changes().is_none() && (self.crowd.is_some() || self.gain.as_ref().is_some_and(open))
     }
 
     /// The settings that are recommended, all of them, as read back.
@@ -272,6 +282,17 @@ fn default_of(run: &Run) -> Option<&Measured> {
 fn no_default(run: &Run, judge: &Judge<'_>) -> Unanswered {
     let why = run.trials.iter().find_map(|trial| judge.why_out(trial));
     Unanswered::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
+}
+
+/// The others beside the trials of all races.
+fn crowd(runs: &[Run], races: &[(usize, Raced)]) -> Option<Crowd> {
+    let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
+    let of_run = |(run, _): &(usize, Raced)| {
+        let run = *run;
+        runs[run].trials.iter().map(move |trial| Entry { run, trial })
+    };
+    let entries: Vec<Entry<'_>> = races.iter().flat_map(of_run).collect();
+    crowd::of(&headers, entries.iter())
 }
 
 fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {

@@ -8,6 +8,7 @@ use super::{ALIKE, Gain, Side, Tuned, Verdict};
 use crate::advice::question::Goal;
 use crate::advice::ratios::{better, interval};
 use crate::column::Unit;
+use crate::data::crowd::Crowd;
 use crate::data::spread;
 use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 
@@ -28,6 +29,11 @@ pub fn lead(tuned: &Tuned) -> String {
     let (store, version) = &tuned.store;
     match tuned.changes() {
         Some(_) => format!("Change these settings of {store} {version}:"),
+        None if tuned.is_open() => {
+            format!(
+                "Couldn't tell whether other settings of {store} {version} are faster: keep the default for now."
+            )
+        }
         None => format!("Keep the default settings of {store} {version}."),
     }
 }
@@ -35,6 +41,7 @@ pub fn lead(tuned: &Tuned) -> String {
 /// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &Tuned) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
+        (None, _) if tuned.crowd.is_some() => crowded(tuned),
         (Some(gain), _) => gained(tuned, gain),
         (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
         (None, None) => {
@@ -45,6 +52,17 @@ pub fn gain(tuned: &Tuned) -> Vec<String> {
     .into_iter()
     .filter(|line| !line.is_empty())
     .collect()
+}
+
+/// Why nothing is told where others left too few processors.
+fn crowded(tuned: &Tuned) -> Vec<String> {
+    let words = |crowd: &Crowd| {
+        format!(
+            "{}: times say as much of these as of settings. Tune again with nothing else running.",
+            crowd.words()
+        )
+    };
+    tuned.crowd.iter().map(words).collect()
 }
 
 fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
@@ -107,7 +125,7 @@ fn not_gained(gain: &Gain) -> String {
     let says = match Verdict::of(&gain.times) {
         Verdict::Alike => format!("no difference beyond {:.0} %", ALIKE * 100.0),
         Verdict::Slower => "it is slower".into(),
-        _ => "no gain that trials could show".into(),
+        _ => "whether it is faster can't be told".into(),
     };
     format!("What looked best ({named}) was measured again: {says}, {}. {}", times(&gain.times), fresh(gain))
 }
@@ -212,7 +230,7 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
     [
         line("Mattered", settings(&matters)),
         line(&format!("Made no difference beyond {percent}"), settings(&alike)),
-        line("No difference could be shown", settings(&open)),
+        line("Can't be told", settings(&open)),
     ]
     .into_iter()
     .flatten()

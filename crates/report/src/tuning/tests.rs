@@ -147,6 +147,36 @@ fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
 }
 
 #[test]
+fn what_cannot_be_told_is_no_verdict_on_the_settings() {
+    let mut vague = proof(1000.0);
+    // One pair is far off, so that the interval holds a gain and a loss.
+    let far =
+        vague.trials.iter_mut().filter(|trial| trial.block == 2 && trial.cell.settings().next().is_some());
+    for operation in far.flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations) {
+        operation.sum_ns *= 3;
+    }
+    let open = tuned(&[screen(), vague], &question()).unwrap();
+    let text = open.text(None, Style { width: 400, colour: false });
+    assert!(open.changes().is_none() && open.is_open());
+    for part in [
+        "Couldn't tell whether other settings of made 1.2.3 are faster",
+        "whether it is faster can't be told, ×",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    // Others kept two of two processors busy: not even a clear gain is told.
+    let mut crowded = [screen(), proof(650.0)];
+    let trials = crowded.iter_mut().flat_map(|run| &mut run.trials);
+    trials.for_each(|trial| trial.others_processors = Some(2.0));
+    let crowded = tuned(&crowded, &question()).unwrap();
+    let text = crowded.text(None, Style { width: 400, colour: false });
+    assert!(crowded.changes().is_none() && crowded.is_open());
+    for part in ["Couldn't tell whether", "Other programs kept 2.00 of 2 processors busy", "Tune again"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+#[test]
 fn settings_that_promise_less_fail_or_take_too_much_memory_are_not_taken() {
     let mut runs = [screen()];
     for trial in &mut runs[0].trials {
