@@ -67,7 +67,7 @@ fn sure(decided: usize, all: usize, blocks: u32) -> String {
     }
 }
 
-/// What tells more, and how long it takes by what this run's trials took.
+/// The next step, and how long it takes by what this run's trials took.
 fn next(run: &Run, blocks: u32, is_open: bool) -> String {
     let advise = "storebench advise answers for your own records";
     if !is_open {

@@ -67,7 +67,7 @@ impl Html {
         &self.0
     }
 
-    /// What it says, without its tags: for a terminal.
+    /// Its text without the tags, for a terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (number, piece) in self.0.split('<').enumerate() {

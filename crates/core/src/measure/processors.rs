@@ -105,7 +105,7 @@ fn parse_one(text: &str, number: usize) -> Option<Snapshot> {
     fields(text.lines().find_map(|line| line.strip_prefix(&name))?)
 }
 
-/// What follows a line's name: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
+/// The fields after a line's name: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
 fn fields(line: &str) -> Option<Snapshot> {
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
     let [user, nice, system, idle, io_wait, others @ ..] = fields.as_slice() else { return None };

@@ -106,7 +106,7 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> 
     all
 }
 
-/// How likely a look after so many blocks decides a pair with this ratio, by what its interval will be if the figures go on to vary as
+/// The likelihood that a look after so many blocks decides a pair with this ratio, by what its interval will be if the figures go on to vary as
 /// they do: likely from 1 on.
 pub fn chance(ratio: Ratio, look: u32, precision: Option<f64>) -> f64 {
     let (Some(interval), true) = (ratio.ratio.interval, ratio.blocks >= MIN_BLOCKS) else { return 1.0 };

@@ -105,7 +105,7 @@ fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     }
 }
 
-/// What each group's section begins with, by the group's name.
+/// The first sentences of each group's section, by the group's name.
 pub fn leads(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(String, Html)> {
     let groups = merged.groups.iter().zip(matrices);
     let compared =

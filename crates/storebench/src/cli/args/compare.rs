@@ -9,7 +9,6 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   storebench compare before-run after-run
   storebench compare before-run after-run --fail-above 5%   (for CI)
-  storebench compare before-run after-run --fail-above 5% --max-undetectable 10%
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs

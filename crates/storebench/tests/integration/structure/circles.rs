@@ -29,7 +29,7 @@ const CLI: Modules = &[
     ("given", &[]),
     ("reach", &[]),
     ("findings", &[]),
-    ("files", &[]),
+    ("files", &["output"]),
     ("floor", &["runs"]),
     ("export", &["args", "extras", "files", "output", "runs", "signals"]),
     ("report", &["args", "export", "extras", "files", "findings", "floor", "output", "runs"]),
@@ -41,7 +41,7 @@ const CLI: Modules = &[
     ("prepare", &["dry_run", "launch", "output"]),
     ("start", &["args", "launch", "plan", "prepare", "properties", "reach", "runs", "trace"]),
     ("resume", &["launch", "reach", "runs", "trace"]),
-    ("finish", &["export", "output", "report"]),
+    ("finish", &["export", "files", "output", "report"]),
     ("remote", &["args", "finish", "launch", "output", "properties", "runs"]),
     ("board", &["args", "launch", "prepare", "remote", "resume", "runs", "signals", "start", "usage"]),
     (
