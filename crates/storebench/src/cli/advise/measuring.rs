@@ -4,13 +4,14 @@
 use std::time::{Duration, Instant};
 
 use storebench_core::axis::Axis;
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::Cache;
 use storebench_core::error::Result;
-use storebench_core::plan::{Axes, Changes, Plan};
+use storebench_core::plan::{Axes, Changes, Period, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::{Enough, GoesOn, Job};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, grouped};
+use storebench_core::units::{MOST_RECORDS, grouped, three_digits};
 use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::parameter::common::OPERATIONS;
@@ -23,7 +24,7 @@ use storebench_report::data::merge::Merged;
 
 use super::super::args::AdviseArgs;
 use super::super::output::tell;
-use super::super::question::{counts, names, records_of, size_of};
+use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::report;
 use super::super::runs::ANSWER;
 use super::super::stages::Stages;
@@ -33,6 +34,12 @@ use super::plans::Plans;
 const LOOK_SHARE: f64 = 0.3;
 /// The share of the budget that it may take where it is slower than estimated.
 const LONGEST_LOOK: f64 = 0.5;
+/// The share of the budget in which a machine that limits stand in for is tried out, as estimates know nothing of it.
+const PROBE_SHARE: f64 = 0.15;
+/// The share of the budget that no trial of a look may take longer than: what one store spends, others lack.
+const TRIAL_SHARE: f64 = 1.0 / 6.0;
+/// The share of the budget by which there is to be an answer, where the look gave none.
+const LATEST: f64 = 1.5;
 /// Blocks of that look: what one trial says is too unstable to give a store up by.
 const LOOK_BLOCKS: u32 = 2;
 /// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
@@ -66,6 +73,8 @@ pub struct Measuring<'a> {
     pub stages: Stages<'a>,
     budget: Duration,
     plans: Plans<'a>,
+    /// A trial of each store with the fewest records, as far as there was time.
+    probed: Option<(Plan, Run)>,
     /// The plan that answers the question: that of the look, until the best are measured again.
     plan: Plan,
     /// The factor by which a stage takes longer than its trials, with the clearing away of each.
@@ -89,12 +98,27 @@ impl<'a> Measuring<'a> {
         let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
         let plans = Plans::new(stores, args, question, stages.directory(), block_s)?;
         let plan = plans.screen.clone();
-        Ok(Measuring { question, stages, budget, plans, plan, slowness: 1.0, own_count_s: None })
+        Ok(Measuring {
+            question,
+            stages,
+            budget,
+            plans,
+            probed: None,
+            plan,
+            slowness: 1.0,
+            own_count_s: None,
+        })
     }
 
     /// Measures; says whether it was interrupted.
     pub fn measure(&mut self) -> Result<bool> {
-        if self.look()? {
+        if self.question.machine != HERE {
+            if self.probe(PROBE_SHARE)? {
+                return Ok(true);
+            }
+            self.look_smaller()?;
+        }
+        if self.look()? || (!self.has_looked() && self.instead_of_the_look()?) {
             return Ok(true);
         }
         self.tell_who_is_missing();
@@ -122,9 +146,63 @@ impl<'a> Measuring<'a> {
         CrudParameters::of(&self.plan.parameters).operations
     }
 
+    /// Tries every store with the fewest records, until a share of the budget is used; says whether that was interrupted.
+    fn probe(&mut self, share: f64) -> Result<bool> {
+        let plan = self.plans.smallest(self.trial_limit())?;
+        let records = grouped(records_of(&plan).from);
+        self.stages.tell(&format!("first, how slow it is here: each store with {records} records"));
+        let ended = self.carry_out("probe", &plan, (&[], 0), None, None, share)?;
+        let Some((run, interrupted)) = ended else { return Ok(false) };
+        self.probed = Some((plan, run));
+        Ok(interrupted)
+    }
+
+    /// Plans the look anew, by how much slower the probe was than estimated.
+    fn look_smaller(&mut self) -> Result<()> {
+        let Some((plan, run)) = &self.probed else { return Ok(()) };
+        let slowness = self.plans.slowness(plan, run).max(1.0);
+        let block_s = self.budget.as_secs_f64() * (LOOK_SHARE - PROBE_SHARE) / f64::from(LOOK_BLOCKS);
+        let before = records_of(&self.plans.screen).from;
+        self.plans.fit(self.question, block_s / slowness)?;
+        self.plan = self.plans.screen.clone();
+        let after = records_of(&self.plan).from;
+        if after < before {
+            let (before, after) = (grouped(before), grouped(after));
+            tell(&format!(
+                "{} times slower than estimated: a look with {after} records in place of {before}",
+                three_digits(slowness)
+            ));
+        }
+        Ok(())
+    }
+
+    /// The time after which a trial of a look has failed.
+    fn trial_limit(&self) -> Duration {
+        self.budget.mul_f64(TRIAL_SHARE).max(SHORTEST_LIMIT)
+    }
+
+    /// Whether any trial succeeded.
+    fn has_looked(&self) -> bool {
+        self.stages.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some())
+    }
+
+    /// Answers by the probe, which is made now if it was not: a look at which no store succeeded was too large. Says whether that was
+    /// interrupted.
+    fn instead_of_the_look(&mut self) -> Result<bool> {
+        if self.probed.is_none() && self.probe(LATEST)? {
+            return Ok(true);
+        }
+        if let Some((plan, run)) = self.probed.take() {
+            self.plan = plan;
+            self.stages.runs.push(run);
+        }
+        Ok(false)
+    }
+
     /// Looks at every store.
     fn look(&mut self) -> Result<bool> {
-        let plan = self.plans.screen.clone();
+        let mut plan = self.plans.screen.clone();
+        plan.timeout = Period(self.trial_limit());
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
         let stores = if stores == 1 { "1 store".into() } else { format!("{stores} stores") };
@@ -134,7 +212,7 @@ impl<'a> Measuring<'a> {
             blocks(trials) >= LOOK_BLOCKS
                 || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
         };
-        let ended = self.carry_out("look", &plan, (&[], 0), Some(&enough), None)?;
+        let ended = self.carry_out("look", &plan, (&[], 0), Some(&enough), None, 1.0)?;
         let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
         let interrupted = self.keep(start, ended);
         if once && !interrupted {
@@ -198,7 +276,7 @@ impl<'a> Measuring<'a> {
             }
             told
         };
-        let ended = self.carry_out("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told))?;
+        let ended = self.carry_out("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told), 1.0)?;
         if ended.is_none() {
             self.plan = before_plan;
         }
@@ -267,7 +345,8 @@ impl<'a> Measuring<'a> {
     }
 
     /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it; `before` is how many
-    /// blocks' seeds are taken. `told` names the stores that take no part in the next block.
+    /// blocks' seeds are taken. `told` names the stores that take no part in the next block. No trial begins when this `share` of the
+    /// budget is used.
     fn carry_out(
         &self,
         name: &str,
@@ -275,6 +354,7 @@ impl<'a> Measuring<'a> {
         (looks, before): (&[u32], u32),
         enough: Option<Enough<'_>>,
         told: Option<Told<'_>>,
+        share: f64,
     ) -> Result<Option<(Run, bool)>> {
         let mut launch = self.stages.launch(plan)?;
         if launch.cells.is_empty() && !self.stages.runs.is_empty() {
@@ -288,7 +368,7 @@ impl<'a> Measuring<'a> {
             launch.cells.iter().map(|cell| !told.iter().any(|store| store == cell.store())).collect()
         };
         let goes_on: Option<GoesOn<'_>> = told.is_some().then_some(&goes_on);
-        let until = self.stages.moment(self.budget);
+        let until = self.stages.moment(self.budget.mul_f64(share));
         let job = Job { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
         self.stages.carry_out(name, &launch, &job).map(Some)
     }
@@ -350,7 +430,7 @@ impl<'a> Measuring<'a> {
                     || f64::from(blocks(trials)) >= FEWEST_BLOCKS
                     || next_s > self.stages.left_s(COLD_SHARE)
             };
-            let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None)?;
+            let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
             if self.keep(start, ended) {
                 return Ok(true);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
@@ -9,7 +10,7 @@ use storebench_core::error::Result;
 use storebench_core::machine::Core;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Changes, Plan};
+use storebench_core::plan::{self, Changes, Period, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
@@ -62,17 +63,36 @@ impl<'a> Plans<'a> {
         plan.settle_machines(Core::here);
         let probe = WorkFolder::create(place)?.probe()?;
         let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };
-        let (mut records, mut operations) = (question.records.min(most_records), OPERATIONS);
-        plans.screen = plans.sized(&plans.screen, records, operations)?;
-        while plans.estimate_s(&plans.screen) > block_s && records.max(operations) > FEWEST {
+        plans.fit(question, block_s)?;
+        Ok(plans)
+    }
+
+    /// Gives the look as many records and operations as a block of it has time for that is to take `block_s` seconds by the estimates.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub fn fit(&mut self, question: &Question, block_s: f64) -> Result<()> {
+        let (mut records, mut operations) = (question.records.min(self.most_records), OPERATIONS);
+        self.screen = self.sized(&self.screen, records, operations)?;
+        while self.estimate_s(&self.screen) > block_s && records.max(operations) > FEWEST {
             if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
                 operations = (operations / 2).max(FEWEST);
             } else {
                 records = (records / 2).max(FEWEST);
             }
-            plans.screen = plans.sized(&plans.screen, records, operations)?;
+            self.screen = self.sized(&self.screen, records, operations)?;
         }
-        Ok(plans)
+        Ok(())
+    }
+
+    /// The look with the fewest records and operations, each trial with so long a limit.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub fn smallest(&self, limit: Duration) -> Result<Plan> {
+        let mut plan = self.sized(&self.screen, FEWEST, FEWEST)?;
+        plan.timeout = Period(limit);
+        Ok(plan)
     }
 
     /// A plan with so many records, and operations.
@@ -116,6 +136,14 @@ impl<'a> Plans<'a> {
         let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
         let seconds = |cell: &Cell| plan.time(cell, self.stores, &self.probe).trial_s;
         cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
+    }
+
+    /// The factor by which the trials of a run that was made by a plan took longer than estimated.
+    pub fn slowness(&self, plan: &Plan, run: &Run) -> f64 {
+        let estimates = self.estimates(plan);
+        let estimated = run.trials.iter().filter_map(|trial| estimates.get(trial.cell.store()));
+        let took_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
+        took_s / estimated.sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
     /// The time that a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier

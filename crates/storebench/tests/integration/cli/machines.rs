@@ -207,6 +207,21 @@ fn every_workload_runs_on_a_machine() {
 }
 
 #[test]
+fn advice_for_a_slow_machine_comes_in_time_with_fewer_records() {
+    if !can_limit("advice for a slow machine") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ask =
+        "advise --machine laptop-hdd --records 50000 --size 4KiB --store flat-folder,sqlite --budget 12s";
+    let said = scratch.storebench(ask).ends(Exit::Success);
+    assert!(said.err.contains("first, how slow it is here: each store with 100 records"), "{said}");
+    assert!(said.err.contains(" records in place of 50,000: "), "{said}");
+    assert!(said.out.contains("Recommended: ") && said.out.contains("on machine laptop-hdd"), "{said}");
+    scratch.assert_nothing_left();
+}
+
+#[test]
 fn caches_get_their_share_of_the_machine_s_memory_and_a_setting_wins() {
     if !can_limit("caches that have a share of a limit") {
         return;
