@@ -8,9 +8,8 @@ usage: scripts/judge-quick.py PROGRAM [FOLDER]
     many, 16 times, and judges them by the whole run
 Runs `PROGRAM run crud --quick` twice and once with seven trials, about ten minutes together, on a machine that has nothing else to
 do. Of each store that stands alone at the top of a cell in a quick run it says whether it is the best, or too close to call with
-it, in the run of seven trials, and whether it is a candidate in the other quick run, and alone there. The last is told and not judged: a
-lead that is just beyond the scatter in one run is just within it in the next, however strict the rule.
-Exit code 0: at least 95 % are among the best of seven trials, and at least 90 % candidates in both; 1: fewer; 2: usage.
+it, in the run of seven trials, and whether it stands alone in the other quick run, or is a candidate there.
+Exit code 0: at least 95 % are among the best of seven trials, and at least 90 % stand alone in both; 1: fewer; 2: usage.
 """
 
 import json
@@ -75,15 +74,15 @@ def drawn(program: str, run: pathlib.Path, count: int, folder: pathlib.Path) -> 
 
 def judge(pairs: list[tuple[Tops, Tops]], often: Tops, each: bool) -> bool:
     """Says how often what is named alone holds; whether it does often enough."""
-    named = confirmed = agreed = alone = 0
+    named = confirmed = agreed = candidates = 0
     for quick, other in [pair for one, two in pairs for pair in ((one, two), (two, one))]:
         for cell, stores in quick.items():
             if len(stores) != 1:
                 continue
             named += 1
             confirmed += stores <= often[cell]
-            agreed += stores <= other[cell]
-            alone += stores == other[cell]
+            agreed += other[cell] == stores
+            candidates += stores <= other[cell]
             if each and (not stores <= often[cell] or other[cell] != stores):
                 print(f"{' '.join(cell)}: {stores} alone; other quick run {other[cell]}; seven trials {often[cell]}")
     all_candidates = [len(stores) for pair in pairs for side in pair for stores in side.values()]
@@ -91,7 +90,7 @@ def judge(pairs: list[tuple[Tops, Tops]], often: Tops, each: bool) -> bool:
     if named == 0:
         return False
     print(f"among the best of all trials: {confirmed / named:.1%}")
-    print(f"in the other quick run a candidate: {agreed / named:.1%}, alone: {alone / named:.1%}")
+    print(f"alone in the other quick run too: {agreed / named:.1%}; a candidate there: {candidates / named:.1%}")
     return confirmed >= 0.95 * named and agreed >= 0.9 * named
 
 

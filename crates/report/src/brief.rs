@@ -13,7 +13,7 @@ use crate::terminal::grid::{Style, wrap};
 /// Groups, such as guarantees, that are answered before the rest is only counted.
 const ANSWERED: usize = 3;
 
-/// Trials that tell most stores apart which differ by a fifth or more, where a run has fewer.
+/// Trials of the run that is named as the next, where this one has fewer.
 const MANY: u32 = 7;
 
 /// The lines, each ended, and an empty one; nothing where no two stores can be compared.
