@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Judges the stores that a quick run names alone, by a second quick run and by a run of seven trials on the same machine.
+"""Judges the stores that a quick run names alone, by a second quick run and by a longer run on the same machine.
 
 usage: scripts/judge-quick.py PROGRAM [FOLDER]
        scripts/judge-quick.py PROGRAM --recorded RUN BLOCKS
     the program, and where the three runs go (default: a new folder in TMPDIR)
     --recorded: measures nothing; draws pairs of quick runs of so many blocks each from a recorded run that has at least twice as
     many, 16 times, and judges them by the whole run
-Runs `PROGRAM run crud --quick` twice and once with seven trials, about ten minutes together, on a machine that has nothing else to
-do. Of each store that stands alone at the top of a cell in a quick run it says whether it is the best, or too close to call with
-it, in the run of seven trials, and whether it stands alone in the other quick run, or is a candidate there.
-Exit code 0: at least 95 % are among the best of seven trials, and at least 90 % stand alone in both; 1: fewer; 2: usage.
+Runs `PROGRAM run crud --quick` twice and once with twice as many trials, about ten minutes together, on a machine that has nothing
+else to do. Of each store that stands alone at the top of a cell in a quick run it says whether it is the best, or too close to call
+with it, in the longer run, and whether it stands alone in the other quick run, or is a candidate there.
+Exit code 0: at least 95 % are among the best of the longer run, and at least 90 % stand alone in both; 1: fewer; 2: usage.
 """
 
 import json
@@ -84,7 +84,7 @@ def judge(pairs: list[tuple[Tops, Tops]], often: Tops, each: bool) -> bool:
             agreed += other[cell] == stores
             candidates += stores <= other[cell]
             if each and (not stores <= often[cell] or other[cell] != stores):
-                print(f"{' '.join(cell)}: {stores} alone; other quick run {other[cell]}; seven trials {often[cell]}")
+                print(f"{' '.join(cell)}: {stores} alone; other quick run {other[cell]}; longer run {often[cell]}")
     all_candidates = [len(stores) for pair in pairs for side in pair for stores in side.values()]
     print(f"{len(often)} cells, {sum(all_candidates) / max(len(all_candidates), 1):.1f} candidates in the mean; stores named alone in a quick run: {named / (2 * len(pairs)):.1f}")
     if named == 0:
@@ -104,7 +104,7 @@ def main() -> int:
         case [program, *rest] if len(rest) < 2 and not program.startswith("-"):
             folder = pathlib.Path(rest[0] if rest else tempfile.mkdtemp())
             pair = (measured(program, folder / "first"), measured(program, folder / "second"))
-            return 0 if judge([pair], measured(program, folder / "often", "--trials", "7"), True) else 1
+            return 0 if judge([pair], measured(program, folder / "often", "--trials", "24"), True) else 1
     print(__doc__, file=sys.stderr)
     return 2
 

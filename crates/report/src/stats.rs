@@ -138,17 +138,20 @@ fn mean_at(values: &[f64], confidence: f64) -> Option<(MeanKind, Estimate)> {
 
 /// Degrees of freedom whose quantile is kept; reports ask for the same few again and again.
 static QUANTILES: LazyLock<Vec<f64>> =
-    LazyLock::new(|| (1..=64).map(|degrees| t_quantile_exact(degrees, CONFIDENCE)).collect());
+    LazyLock::new(|| (1..=64).map(|degrees| t_quantile_exact(f64::from(degrees), CONFIDENCE)).collect());
 
-/// The same at other confidences, by degrees of freedom and the bits of the confidence, as they are asked for.
-static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(usize, u64), f64>>> = LazyLock::new(RwLock::default);
+/// The same at other confidences and of parts of degrees, by the bits of both, as they are asked for.
+static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(u64, u64), f64>>> = LazyLock::new(RwLock::default);
 
 /// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: of 97.5 % for 95 %.
 pub(crate) fn t_quantile(degrees: usize, confidence: f64) -> f64 {
-    if let Some(quantile) = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE) {
-        return *quantile;
-    }
-    let key = (degrees, confidence.to_bits());
+    let known = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE);
+    known.copied().unwrap_or_else(|| t_quantile_of_parts(degrees as f64, confidence))
+}
+
+/// The same of degrees of freedom that need not be whole.
+fn t_quantile_of_parts(degrees: f64, confidence: f64) -> f64 {
+    let key = (degrees.to_bits(), confidence.to_bits());
     // A lock that a panic left behind holds nothing half done.
     let known = OTHER_QUANTILES.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
     known.unwrap_or_else(|| {
@@ -158,8 +161,8 @@ pub(crate) fn t_quantile(degrees: usize, confidence: f64) -> f64 {
     })
 }
 
-fn t_quantile_exact(degrees: usize, confidence: f64) -> f64 {
-    match StudentsT::new(0.0, 1.0, degrees as f64) {
+fn t_quantile_exact(degrees: f64, confidence: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, degrees) {
         Ok(distribution) => distribution.inverse_cdf(0.5 + confidence / 2.0),
         Err(_) => f64::INFINITY,
     }

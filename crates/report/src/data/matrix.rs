@@ -25,7 +25,7 @@ use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{
-    Better, ENOUGH_BLOCKS, Few, Ratio, Resolution, Rule, Scatter, Series, Standing, Summary, Terms, decide_on,
+    Better, Few, Ratio, Resolution, Rule, Scatter, Series, Standing, Summary, Terms, decide_on,
 };
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
@@ -271,9 +271,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let mut terms = self.terms(position, name, column);
-        if series.iter().any(|series| (1..ENOUGH_BLOCKS).contains(&series.len())) {
-            terms.few = Few::Scatter(self.scatter(name, column));
-        }
+        terms.few = Few::Scatter(self.scatter(name, column));
         if column.clocked != Clocked::No && crowd::of(&self.headers, here.values().flatten()).is_some() {
             terms.few = Few::Crowded;
         }

@@ -6,7 +6,8 @@
 //! every store that may be the best in truth and for every other that may look better than it: of `k` stores, `m` of which
 //! are not yet called worse, the level is `(1 - confidence) / (m (k - 1))`. That is Bonferroni's bound for each store's
 //! comparison with all others, as in multiple comparisons with the best (J. Hsu, Multiple Comparisons, 1996, chapter 4), and
-//! Holm's step-down procedure (S. Holm, 1979) over the stores.
+//! Holm's step-down procedure (S. Holm, 1979) over the stores. Where the scatter of all such figures is known ([`Scatter`]), it
+//! moderates the variance of the ratios.
 //!
 //! Why it holds: say that `t` stores are the best in truth. For one of them to be called worse, the first so called must
 //! look worse than some other store while all `t` are still there, by a test at a level of at most
@@ -74,7 +75,7 @@ pub struct Terms {
     pub few: Few,
 }
 
-/// From so many shared blocks on, the scatter of two stores' own ratios is known well enough to decide by it alone.
+/// With fewer shared blocks stores that are not told from the best are candidates, and a difference of [`THRESHOLD`] is none.
 pub const ENOUGH_BLOCKS: usize = 5;
 
 /// The rule for stores that share few blocks.
@@ -82,7 +83,7 @@ pub const ENOUGH_BLOCKS: usize = 5;
 pub enum Few {
     /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: a leaning, and no more.
     Threshold,
-    /// With fewer than [`ENOUGH_BLOCKS`] the scatter of all such figures, where it is known.
+    /// The scatter of all such figures beside that of their own ratios, where it is known.
     Scatter(Option<Scatter>),
     /// Other programs left too few processors: nothing is decided, however many blocks there are.
     Crowded,
@@ -122,7 +123,7 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
     for ((other, verdict), test) in others.iter_mut().zip(verdicts).zip(&tests) {
         other.times_worse = verdict.times_worse;
         let (is_worse, rule) = match (verdict.is_worse, test.by) {
-            (Some(is_worse), By::Scatter(_)) => {
+            (Some(is_worse), By::Scatter(_)) if test.blocks() < ENOUGH_BLOCKS => {
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
             (Some(is_worse), _) => (is_worse, Rule::Interval),
@@ -160,7 +161,7 @@ struct Test {
 enum By {
     /// The scatter of its own ratios.
     Ratios,
-    /// The scatter of all such figures.
+    /// The scatter of all such figures beside it.
     Scatter(Scatter),
     /// A threshold.
     Threshold,
@@ -176,8 +177,9 @@ impl Test {
         };
         let by = match (&ratios, few) {
             (_, Few::Crowded) => By::Nothing,
-            (Some(ratios), _) if ratios.len() >= ENOUGH_BLOCKS => By::Ratios,
-            (Some(ratios), Few::Scatter(Some(scatter))) if !ratios.is_empty() => By::Scatter(scatter),
+            (Some(ratios), Few::Scatter(Some(scatter))) if scatter.tells(ratios.len()) => {
+                By::Scatter(scatter)
+            }
             (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,
             (None, _) | (_, Few::Threshold) => By::Threshold,
             (Some(_), Few::Scatter(_)) => By::Nothing,
@@ -188,6 +190,10 @@ impl Test {
             By::Threshold | By::Nothing => None,
         });
         Test { ratios, by, p }
+    }
+
+    fn blocks(&self) -> usize {
+        self.ratios.as_ref().map_or(0, Vec::len)
     }
 
     /// The mean ratio with the interval by which it is judged, at a confidence.

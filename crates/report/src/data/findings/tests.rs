@@ -234,14 +234,14 @@ expect.winner = { stores = ["sqlite"] }
     assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
 }
 
-/// A run of all that the quick preset of `crud` measures: every size, 100 records, at one guarantee, twice.
+/// A run like the quick preset of `crud`, but of every size: 100 records, at one guarantee, twice.
 fn quick() -> Run {
     let plan = plan::find("crud").unwrap();
     let mut quick = plan.clone();
     quick.apply_preset("quick").unwrap();
     let mut samples = Vec::new();
     for data in quick.axes.list::<Data>(Axis::DATA) {
-        for size in quick.axes.list(Axis::RECORD_SIZE) {
+        for size in plan.axes.list(Axis::RECORD_SIZE) {
             for (index, store) in plan.claims_among.iter().enumerate() {
                 let ns = if store == "berkeleydb" { 1e6 } else { 1000.0 + 500.0 * index as f64 };
                 samples.push(
