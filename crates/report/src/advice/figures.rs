@@ -12,11 +12,14 @@ use crate::data::clock;
 use crate::data::matrix;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Merged, measured};
-use crate::stats::{Series, Terms};
+use crate::stats::{Resolution, Scale, Series, Terms};
 
 /// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
 /// exist.
 pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
+
+/// Room on disk below which stores are alike, and by which they must differ, in bytes: no disk is so small that it matters.
+pub const LITTLE_DISK: f64 = (1 << 20) as f64;
 
 /// The figures of one trial that advice weighs. Less is better in all.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,13 +40,14 @@ impl Figures {
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
 
-    /// The figure that a goal weighs.
-    pub fn weighed(&self, goal: Goal) -> f64 {
+    /// The figure that a goal weighs, of values of so many bytes together: room on disk is that of all of them.
+    fn weighed(&self, goal: Goal, values_bytes: f64) -> f64 {
+        let of = |goal| self.weighed(goal, values_bytes);
         match goal {
             Goal::Speed => self.speed_ns,
-            Goal::Space => self.space,
+            Goal::Space => (self.space * values_bytes).max(LITTLE_DISK),
             Goal::Memory => self.memory_bytes.max(LITTLE_MEMORY),
-            Goal::Balance => (self.speed_ns * self.space * self.weighed(Goal::Memory)).cbrt(),
+            Goal::Balance => (of(Goal::Speed) * of(Goal::Space) * of(Goal::Memory)).cbrt(),
         }
     }
 }
@@ -57,17 +61,26 @@ pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
 /// The stores at one place, each with its figures by block.
 pub type Here<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
-/// The figure that a goal weighs of each store, by block; stores without a figure are left out.
-pub fn weighed<'a>(here: &matrix::Here<'a>, mix: &Mix, goal: Goal, basis: Basis) -> Here<'a> {
+/// The figure that a goal weighs of each store for a question with this mix, by block; stores without a figure are left out.
+pub fn weighed<'a>(
+    here: &matrix::Here<'a>,
+    question: &Question,
+    mix: &Mix,
+    goal: Goal,
+    basis: Basis,
+) -> Here<'a> {
+    let values = question.values_bytes();
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
-        trials.filter_map(|(block, m)| Some((block, Figures::of(m, mix, basis)?.weighed(goal)))).collect()
+        trials
+            .filter_map(|(block, m)| Some((block, Figures::of(m, mix, basis)?.weighed(goal, values))))
+            .collect()
     };
     let all = here.iter().map(|(store, entries)| (store.clone(), series(entries)));
     all.filter(|(_, series)| !series.is_empty()).collect()
 }
 
-/// On which terms stores are told apart by a goal: what the clock can't tell of their speed decides nothing.
+/// On which terms stores are told apart by a goal: what the clock can't tell of their speed decides nothing, nor a little room on disk.
 pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
     let environments = merged.runs.iter().map(|run| &run.header.environment);
     match goal {
@@ -75,7 +88,15 @@ pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Ter
             let resolution = clock::resolution_of_mix(environments, mix.share(Operation::Get));
             Terms { confidence, resolution, ..Terms::default() }
         }
-        Goal::Space | Goal::Memory | Goal::Balance => Terms { confidence, ..Terms::default() },
+        Goal::Space => {
+            let scale = Scale::Bytes { least: LITTLE_DISK };
+            Terms {
+                confidence,
+                resolution: Resolution { scale, ..Resolution::default() },
+                ..Terms::default()
+            }
+        }
+        Goal::Memory | Goal::Balance => Terms { confidence, ..Terms::default() },
     }
 }
 

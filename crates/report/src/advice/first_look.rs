@@ -36,7 +36,8 @@ impl Look<'_> {
         for place in places {
             let Some(all) = sorted.entries.get(&position(place)) else { continue };
             let here = answering(self.merged, all, self.question);
-            let weigh = |goal| (goal, weighed(&here, &self.question.mix, goal, self.merged.memory));
+            let weigh =
+                |goal| (goal, weighed(&here, self.question, &self.question.mix, goal, self.merged.memory));
             let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL.into_iter().map(weigh).collect();
             let mut new = here.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));

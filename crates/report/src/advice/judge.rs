@@ -96,7 +96,7 @@ pub fn judge(
         },
         by_goal: Goal::ALL
             .into_iter()
-            .map(|goal| (goal, weighed(&here, &question.mix, goal, basis)))
+            .map(|goal| (goal, weighed(&here, question, &question.mix, goal, basis)))
             .collect(),
         here: &here,
         table,

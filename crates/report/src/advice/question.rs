@@ -44,6 +44,11 @@ impl Question {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|name| name == store))
     }
 
+    /// The bytes of all values together, by their mean size.
+    pub fn values_bytes(&self) -> f64 {
+        self.records as f64 * self.size.mean()
+    }
+
     /// Whether anything is read.
     pub fn reads(&self) -> bool {
         self.mix.share(Operation::Get) > 0.0

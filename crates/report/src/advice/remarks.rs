@@ -6,6 +6,7 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{rough_bytes, three_digits};
 
 use super::answer::Advice;
+use super::figures::LITTLE_DISK;
 use super::judge::Candidate;
 use super::question::Goal;
 use crate::column::Unit;
@@ -75,10 +76,10 @@ fn ns(value: f64) -> String {
 fn disk(advice: &Advice) -> Option<String> {
     let best = advice.verdict.ranking.first()?;
     let times = best.space.mean.value;
-    if times < OUT_OF_PROPORTION {
+    let values = advice.question.values_bytes();
+    if times < OUT_OF_PROPORTION || times * values < LITTLE_DISK {
         return None;
     }
-    let values = advice.question.records as f64 * advice.question.size.mean();
     let least = advice.verdict.all().min_by(|a, b| a.space.mean.value.total_cmp(&b.space.mean.value))?;
     let least = match least.store == best.store {
         true => String::new(),

@@ -4,7 +4,7 @@ use storebench_core::units::{grouped, rough_bytes, three_digits};
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
-use super::figures::LITTLE_MEMORY;
+use super::figures::{LITTLE_DISK, LITTLE_MEMORY};
 use super::judge::{Candidate, reasons};
 use super::question::Goal;
 use super::ratios::{interval, times_measured, worse};
@@ -232,6 +232,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     }
     lines.push(advice.memory.note().to_owned());
     lines.extend(little_memory(advice));
+    lines.extend(little_disk(advice));
     lines
 }
 
@@ -251,6 +252,16 @@ fn little_memory(advice: &Advice) -> Option<String> {
     let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let any = advice.verdict.ranking.iter().any(little);
     any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
+}
+
+/// The note on stores that take next to no room on disk, if any does.
+fn little_disk(advice: &Advice) -> Option<String> {
+    let values = advice.question.values_bytes();
+    let little = |store: &Candidate| store.space.mean.value * values < LITTLE_DISK;
+    let any = advice.verdict.ranking.iter().any(little);
+    any.then(|| {
+        format!("Room on disk below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_DISK))
+    })
 }
 
 /// The figures that a runner-up gives up, and those that it gains.

@@ -127,7 +127,7 @@ impl<'a> Look<'_, '_, 'a> {
         // A store that is not recommended for its risk is no other answer either.
         let avoided = avoided(&entries, self.question, self.table);
         entries.retain(|store, _| !avoided.contains(&**store));
-        weighed(&entries, mix, goal, self.merged.memory)
+        weighed(&entries, self.question, mix, goal, self.merged.memory)
     }
 
     /// The question's figures at a position.

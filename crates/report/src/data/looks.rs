@@ -40,12 +40,12 @@ pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bo
     planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
 }
 
-/// Whether the second is told from the best, if only by what the clock can't tell, or all of their interval says that both are alike
+/// Whether the second is told from the best, if only by what the clock can't tell or is too little to matter, or all of their interval says that both are alike
 /// to within `precision`, a share of 1.
 pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) -> bool {
     let interval =
         times_worse.filter(|ratio| ratio.blocks >= MIN_BLOCKS).and_then(|ratio| ratio.ratio.interval);
-    matches!(rule, Some(Rule::Interval | Rule::Clock))
+    matches!(rule, Some(Rule::Interval | Rule::Clock | Rule::Little))
         && interval
             .is_some_and(|i| i.low > 1.0 || (i.high <= 1.0 + precision && i.low * (1.0 + precision) >= 1.0))
 }

@@ -41,5 +41,6 @@ pub fn rule_text(rule: Rule) -> String {
              than a tenth more, up to {}. See docs/fairness.md.",
             rough_ns(HIDDEN_NS)
         ),
+        Rule::Little => "Too close to call: the difference in room on disk is too little to matter.".into(),
     }
 }

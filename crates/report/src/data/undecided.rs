@@ -126,7 +126,8 @@ fn width(blocks: usize) -> f64 {
 
 /// Whether a store is told from the best, or known to be like it.
 fn is_decided(other: &Contender) -> bool {
-    looks::is_clear(other.rule, other.times_worse, ALIKE) || other.rule == Some(Rule::Clock)
+    looks::is_clear(other.rule, other.times_worse, ALIKE)
+        || matches!(other.rule, Some(Rule::Clock | Rule::Little))
 }
 
 /// Whether the ratio of the second to the best is known to within `share` of itself to either side. A ratio without an interval is

@@ -48,6 +48,7 @@ impl Contests {
             Rule::Scatter => 4,
             Rule::Open => 5,
             Rule::Crowded => 6,
+            Rule::Little => 7,
         });
         let Some(ratio) = contender.times_worse else { return };
         self.times[cell] = Some(rounded(ratio.ratio.value, 4));

@@ -20,7 +20,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{
-    Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scatter, Series, Summary,
+    Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scale, Scatter, Series, Summary,
     THRESHOLD, order, ratio_at, ratios, standard_error,
 };
 
@@ -45,6 +45,8 @@ pub enum Rule {
     Seldom,
     /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`]): always too close.
     Clock,
+    /// The same of room on disk: by too little to matter.
+    Little,
 }
 
 /// The standing of one store beside the best.
@@ -69,7 +71,7 @@ pub struct Standing {
 pub struct Terms {
     /// The chance that no store is called worse that is as good as the best.
     pub confidence: f64,
-    /// The resolution of the clock.
+    /// The least difference that counts, mostly the resolution of the clock.
     pub resolution: Resolution,
     /// The rule for stores that share few blocks, and for those beside which others left too few processors.
     pub few: Few,
@@ -135,9 +137,13 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
             && !matches!(rule, Rule::Interval | Rule::Open | Rule::Crowded)
             && is_better_where_both_ran(other);
         let rule = if seldom { Rule::Seldom } else { rule };
-        let by_clock = is_worse && !is_told_by_the_clock(best, other, rule, better, terms.resolution);
-        other.wins = !is_worse || by_clock;
-        other.rule = Some(if by_clock { Rule::Clock } else { rule });
+        let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
+        other.wins = !is_worse || too_little;
+        other.rule = Some(match terms.resolution.scale {
+            _ if !too_little => rule,
+            Scale::Bytes { .. } => Rule::Little,
+            Scale::Nanoseconds | Scale::PerSecond { .. } => Rule::Clock,
+        });
     }
     standings
 }
@@ -270,15 +276,9 @@ fn is_better_where_both_ran(other: &Standing) -> bool {
     other.times_worse.is_some_and(|times| times.ratio.value * (1.0 + THRESHOLD) < 1.0)
 }
 
-/// Whether the clock can tell a store that is worse from the best: at the end of its interval that is nearer to no
-/// difference, where that decided.
-fn is_told_by_the_clock(
-    best: &Standing,
-    other: &Standing,
-    rule: Rule,
-    better: Better,
-    resolution: Resolution,
-) -> bool {
+/// Whether a store is worse than the best by as much as counts: at the end of its interval that is nearer to no difference,
+/// where that decided.
+fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, resolution: Resolution) -> bool {
     let good = best.figure.mean.value;
     let times = other.times_worse.map(|times| match (rule, times.ratio.interval) {
         (Rule::Interval, Some(interval)) => interval.low,

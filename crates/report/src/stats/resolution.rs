@@ -1,7 +1,7 @@
-//! The resolution of the clock: differences that it can tell. A difference that it can't tell is none, however often it
-//! is measured: trials average out what varies, and never what the clock does in the same way each time.
+//! The resolution of figures: differences that count. A difference that the clock can't tell is none, however often it is measured:
+//! trials average out what varies, and never what the clock does in the same way each time. A little room on disk is none either.
 
-/// The difference of two times from which the clock can tell which is the shorter. By default any difference is enough.
+/// The difference of two figures from which one is better. By default any difference is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Resolution {
     /// The difference that any two times need, in nanoseconds.
@@ -10,11 +10,11 @@ pub struct Resolution {
     pub share: f64,
     /// ... but never more than this, in nanoseconds.
     pub share_at_most_ns: f64,
-    /// The scale of figures: how they tell times.
+    /// The scale of figures: what they tell.
     pub scale: Scale,
 }
 
-/// The relation of a figure to the time of an operation.
+/// The relation of a figure to what is compared: mostly the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Scale {
     /// It is that time, in nanoseconds.
@@ -25,11 +25,19 @@ pub enum Scale {
         /// The threads.
         threads: f64,
     },
+    /// It is room on disk, in bytes, which must differ by so many.
+    Bytes {
+        /// The bytes.
+        least: f64,
+    },
 }
 
 impl Resolution {
-    /// Whether the clock can tell two figures apart.
+    /// Whether two figures differ by as much as counts.
     pub fn can_tell(&self, a: f64, b: f64) -> bool {
+        if let Scale::Bytes { least } = self.scale {
+            return (a - b).abs() >= least;
+        }
         let (a, b) = (self.nanoseconds(a), self.nanoseconds(b));
         (a - b).abs() > self.least_ns(a.max(b))
     }
@@ -41,7 +49,7 @@ impl Resolution {
 
     fn nanoseconds(&self, figure: f64) -> f64 {
         match self.scale {
-            Scale::Nanoseconds => figure,
+            Scale::Nanoseconds | Scale::Bytes { .. } => figure,
             Scale::PerSecond { threads } => 1e9 * threads / figure,
         }
     }
@@ -62,6 +70,12 @@ mod tests {
         assert!(!reads.can_tell(20_000.0, 19_891.0) && reads.can_tell(20_000.0, 19_889.0));
         let any = Resolution::default();
         assert!(any.can_tell(1.0, 1.000_001) && !any.can_tell(1.0, 1.0));
+    }
+
+    #[test]
+    fn a_little_room_on_disk_is_none() {
+        let disk = Resolution { scale: Scale::Bytes { least: 1000.0 }, ..Resolution::default() };
+        assert!(!disk.can_tell(5000.0, 5999.0) && disk.can_tell(6000.0, 5000.0));
     }
 
     #[test]

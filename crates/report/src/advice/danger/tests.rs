@@ -55,7 +55,7 @@ fn a_store_for_another_question_is_named_with_its_price_and_its_trials() {
     };
     let mut run = blocks("box", &[block(1.0), block(1.01), block(0.99)]);
     for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "sqlite") {
-        trial.measured.as_mut().unwrap().disk.allocated_bytes *= 10;
+        trial.measured.as_mut().unwrap().disk.allocated_bytes *= 100;
     }
     let mut table = table();
     table[0].name = "redb";

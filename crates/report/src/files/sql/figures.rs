@@ -115,6 +115,7 @@ fn one(
             Rule::Crowded => "crowded",
             Rule::Threshold => "threshold",
             Rule::Clock => "clock",
+            Rule::Little => "little",
             Rule::Seldom => "seldom",
         });
         let fields: Vec<Field<'_>> = vec![
