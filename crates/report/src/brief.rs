@@ -28,6 +28,9 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
         lines.push(format!("And {} more, each with a table below.", answers.len() - ANSWERED));
     }
     let blocks = blocks(run);
+    lines.extend(matrices.iter().take(ANSWERED).flat_map(|matrix| {
+        matrix.dangers.iter().map(|danger| format!("Danger at {}: {danger}", matrix.name()))
+    }));
     lines.push(sure(decided, all, blocks));
     lines.push(next(run, blocks, decided < all));
     let lines: String = lines.iter().map(|line| wrap(line, style.width, "  ")).collect();

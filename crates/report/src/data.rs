@@ -5,6 +5,7 @@ pub(crate) mod by_cell;
 pub(crate) mod clock;
 pub(crate) mod clusters;
 pub(crate) mod crowd;
+pub(crate) mod danger;
 mod disks;
 pub mod effects;
 pub mod findings;

@@ -104,6 +104,7 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
             halves.iter().map(|half| grid(matrix, Some(half), layout).render(style)).collect();
         out.push_str(&texts.join("\n"));
     }
+    out.extend(matrix.dangers.iter().map(|line| wrap(line, style.width, "  ")));
     out
 }
 

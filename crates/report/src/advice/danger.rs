@@ -6,16 +6,15 @@ use storebench_core::store::{Danger, Guarantee, StoreDef};
 
 use super::candidate::Candidate;
 use super::question::Question;
+use crate::data::danger;
 use crate::data::matrix::Here;
 use crate::data::merge::{Entry, measured};
 
 /// The danger of a store, by the settings that its trials read back: what accidents can cost; `None` of a store that
 /// the table does not know.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
-    let def = table.iter().find(|def| def.name == store)?;
-    let trials = measured(entries);
-    let (_, last) = trials.last()?;
-    def.offer(last.guarantee)?.danger(&last.settings)
+    let (_, last) = measured(entries).pop()?;
+    danger::of(table, store, last)
 }
 
 /// Whether a question minds that a power cut can cost the whole store: unless nothing is written, or nothing need survive.

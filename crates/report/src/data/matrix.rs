@@ -16,6 +16,7 @@ use storebench_core::workload::table::{Headline, Workload};
 
 use super::clock;
 use super::crowd;
+use super::danger;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
@@ -56,6 +57,9 @@ pub struct Matrix {
     pub columns: Vec<Position>,
     /// The rows, from top to bottom.
     pub rows: Vec<Row>,
+    /// Which stores an accident can cost as a whole, a line for each accident.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dangers: Vec<String>,
 }
 
 /// A row of a matrix: one figure at one value of the axes that make rows.
@@ -414,6 +418,7 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
         method: group.key.method.clone(),
         columns: columns.into_iter().collect(),
         rows,
+        dangers: danger::lines(merged, group),
     })
 }
 

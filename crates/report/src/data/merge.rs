@@ -169,6 +169,8 @@ pub struct Merged<'a> {
     pub floors: Vec<Floor>,
     /// Which settings are sizes, for people who read their values.
     pub readable: Readable,
+    /// The stores that the program knows.
+    pub stores: &'a [StoreDef],
 }
 
 /// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
@@ -226,14 +228,15 @@ impl<'a> Merged<'a> {
             tables: Vec::new(),
             floors: floor::floors(runs, &[]),
             readable: Readable::default(),
+            stores: &[],
         }
     }
 
     /// The same, which knows what the settings of its stores are.
-    pub fn with_settings(self, stores: &[StoreDef]) -> Merged<'a> {
+    pub fn with_stores(self, stores: &'a [StoreDef]) -> Merged<'a> {
         let there: HashSet<&str> = self.cells().map(Cell::store).collect();
         let readable = Readable::of(stores.iter().filter(|store| there.contains(store.name)));
-        Merged { readable, ..self }
+        Merged { readable, stores, ..self }
     }
 
     /// The same, to be compared with what was published.

@@ -140,6 +140,7 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
         tag("h3").with(heading(merged, key)),
         p(lead).class("lead"),
         meaning(key).map(note),
+        matrix.dangers.iter().map(|danger| p(danger.clone()).class("alert soft")).collect::<Vec<Tag>>(),
         short::table(&verdicts, matrix, &address),
         folded(
             "Why: how often each is the best, and by how much",

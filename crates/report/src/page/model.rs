@@ -118,6 +118,8 @@ struct Group {
     rows: Vec<usize>,
     /// Its operations, as positions in the page's operations.
     operations: Vec<usize>,
+    /// Which stores an accident can cost as a whole.
+    dangers: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -148,6 +150,7 @@ impl<'a> Model<'a> {
         let (group_axes, mut groups) = groups(merged);
         for ((group, matrix), sorted) in groups.iter_mut().zip(matrices).zip(&merged.groups) {
             group.rows = positions(&matrix_rows, matrix);
+            group.dangers = matrix.as_ref().map(|matrix| matrix.dangers.clone()).unwrap_or_default();
             group.operations =
                 operations(sorted).iter().filter_map(|name| all_operations.get_index_of(name)).collect();
         }
@@ -252,7 +255,8 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
             .chain(methods.then(|| ("method", group.key.method.clone())))
             .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
         let title = merged.label(&group.key);
-        groups.push(Group { title, at: at.collect(), rows: Vec::new(), operations: Vec::new() });
+        let at = at.collect();
+        groups.push(Group { title, at, rows: Vec::new(), operations: Vec::new(), dangers: Vec::new() });
     }
     (axes.into_iter().map(|(id, values)| GroupAxis::of(id, values.into_iter().collect())).collect(), groups)
 }

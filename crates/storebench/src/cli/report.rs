@@ -33,9 +33,8 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         ));
     }
     let harness = harness(stores);
-    let merged = Merged::new(&runs, &harness)
-        .with_settings(stores)
-        .with_devices(&floor::beside(&args.runs, &args.out));
+    let merged =
+        Merged::new(&runs, &harness).with_stores(stores).with_devices(&floor::beside(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
@@ -118,14 +117,14 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
 /// A run in its folder as all that is said of it at its end has it: with the device runs that lie beside that folder, and with what
 /// was published.
 pub fn of_run<'r>(
-    stores: &[StoreDef],
+    stores: &'r [StoreDef],
     harness: &[&'static str],
     run: &'r Run,
     folder: &Path,
 ) -> Result<Merged<'r>> {
     let runs = std::slice::from_ref(run);
     let devices = folder.parent().map(floor::in_folder).unwrap_or_default();
-    with_published(Merged::new(runs, harness).with_settings(stores).with_devices(&devices), runs)
+    with_published(Merged::new(runs, harness).with_stores(stores).with_devices(&devices), runs)
 }
 
 /// Writes a page, an answer at its top if there is one.

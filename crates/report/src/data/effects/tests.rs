@@ -58,14 +58,14 @@ fn values_are_compared_with_what_is_shipped() {
     let mut run = factorial();
     run.header.plan = PLAN.replace("[settings.sqlite]\nj = \"D\"\ns = \"N\"\n", "");
     let runs = [run];
+    const SETTINGS: &[SettingDef] = &[SettingDef::new("j", "D or W", "W", "")];
+    let stores = [StoreDef { name: "sqlite", kind: Kind::Engine, settings: SETTINGS, ..NULL }];
     let merged = Merged::new(&runs, &[]);
     let bases = |merged: &Merged<'_>| -> Vec<String> {
         effects(merged)[0].main.iter().map(|effect| effect.base.clone()).collect()
     };
     assert_eq!(bases(&merged), ["D", "F"], "the first of each");
-    const SETTINGS: &[SettingDef] = &[SettingDef::new("j", "D or W", "W", "")];
-    let sqlite = StoreDef { name: "sqlite", kind: Kind::Engine, settings: SETTINGS, ..NULL };
-    assert_eq!(bases(&merged.with_settings(&[sqlite])), ["W", "F"]);
+    assert_eq!(bases(&merged.with_stores(&stores)), ["W", "F"]);
 }
 
 #[test]

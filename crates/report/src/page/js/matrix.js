@@ -14,7 +14,8 @@ function drawMatrix() {
     });
   }
   const table = make("table", { class: "matrix" }, matrixHead(columns), body);
-  $("#winners .content").replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table));
+  const dangers = model.groups[state.group].dangers.map((line) => make("p", { class: "alert soft" }, line));
+  $("#winners .content").replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table), ...dangers);
 }
 
 function rowTitle(row, first) {

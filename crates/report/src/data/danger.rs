@@ -1,0 +1,72 @@
+//! The damage that accidents can do to stores, as it stands beside every table of winners.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use storebench_core::result::Measured;
+use storebench_core::store::{Danger, Loss, StoreDef};
+
+use super::merge::{Group, Merged};
+
+/// The danger of a store, by the settings that a trial read back; `None` of a store that the table does not know.
+pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
+    let def = table.iter().find(|def| def.name == store)?;
+    def.offer(measured.guarantee)?.danger(&measured.settings)
+}
+
+/// The stores of a group that an accident can cost as a whole, in a line for each accident.
+pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
+    let mut told: IndexMap<String, BTreeSet<String>> = IndexMap::new();
+    for entry in &group.trials {
+        let cell = &entry.trial.cell;
+        let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
+        let danger = of(merged.stores, cell.store(), measured);
+        let Some(accident) = danger.and_then(accident) else { continue };
+        told.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
+    }
+    told.sort_keys();
+    told.into_iter()
+        .map(|(accident, stores)| {
+            format!("{accident}: {}.", stores.into_iter().collect::<Vec<_>>().join(", "))
+        })
+        .collect()
+}
+
+/// `A power cut can cost the whole store`; `None` where neither accident can.
+fn accident(danger: &Danger) -> Option<String> {
+    let wrecks = |loss: Loss| loss <= Loss::RarelyWhole;
+    match (wrecks(danger.kill), wrecks(danger.power_cut)) {
+        (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
+        (false, true) => Some(format!("A power cut {}", danger.power_cut)),
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::{Guarantee, Kind, Offer};
+
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    const fn made(name: &'static str, offers: &'static [Offer]) -> StoreDef {
+        StoreDef { offers, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
+    }
+
+    const fn at_process(dangers: &'static [Danger]) -> Offer {
+        Offer { guarantee: Guarantee::Process, settings: "as made", atomic_replace: true, dangers }
+    }
+
+    #[test]
+    fn stores_that_a_power_cut_can_wreck_stand_below_the_table() {
+        const WRECKED: &[Offer] = &[at_process(&[Danger::of(Loss::Nothing, Loss::Whole, "it is made")])];
+        const NEWEST: &[Offer] = &[at_process(Danger::NEWEST)];
+        let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
+        let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
+        let merged = Merged::new(&runs, &[]).with_stores(&table);
+        let found: Vec<Vec<String>> = merged.groups.iter().map(|group| lines(&merged, group)).collect();
+        assert_eq!(found, [["A power cut can cost the whole store: lmdb."]]);
+        let unknown = Merged::new(&runs, &[]);
+        assert!(unknown.groups.iter().all(|group| lines(&unknown, group).is_empty()));
+    }
+}
