@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use storebench_core::result::{Counters, Device, Measured, OperationResult, Traffic};
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
+use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
 
@@ -247,6 +248,14 @@ pub const BEYOND_LENGTHS: Column =
     })
     .closer();
 
+/// The speed at which a trace was played, in times its own.
+pub const REPLAY_SPEED: Column =
+    trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
+        let told = m.statistics.iter().find(|one| one.name == SPEED_REACHED)?;
+        told.value.parse().ok()
+    })
+    .closer();
+
 /// Syncs of all threads during the operation, over the operations. What the guarantees are held to.
 pub const SYNCS_PER_OPERATION: Column =
     operation("syncs_per_operation", "syncs/op", Unit::Count, Better::Neither, |o| {
@@ -409,6 +418,7 @@ pub const COLUMNS: &[Column] = &[
         Some(m.settle_counters.as_ref()?.syncs? as f64)
     })
     .closer(),
+    REPLAY_SPEED,
     trial("audit_time", "read back", Unit::Nanoseconds, Better::Neither, |m| {
         Some(m.audit.as_ref()?.took_ns as f64)
     })

@@ -18,6 +18,7 @@ pub mod merge;
 pub(crate) mod method;
 pub(crate) mod names;
 pub mod noise;
+pub(crate) mod pace;
 mod planned;
 pub mod published;
 pub mod readable;

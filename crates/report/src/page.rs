@@ -38,6 +38,7 @@ use crate::data::clock;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::{GroupKey, Merged};
+use crate::data::pace;
 use crate::data::rule::rule_text;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
@@ -128,7 +129,10 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
         ("answer", &|| answer::below(merged, matrices, led)),
-        ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
+        ("floor", &|| {
+            let lines = floor::lines(&merged.floors).into_iter().chain(pace::line(merged));
+            Html::of(lines.map(note).collect::<Vec<_>>())
+        }),
         ("rules", &|| rules(merged, matrices)),
         ("above", &|| sections(report, Stands::Above)),
         ("above_links", &|| links(report, Stands::Above)),

@@ -18,11 +18,15 @@ mod trial;
 mod values;
 
 use crate::axis::Axis;
+use crate::result::OVERALL;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::parameter::common::{AFTER_LOAD, COMPRESSION, EQUAL_CACHE};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
+
+/// The statistic that says how many times faster than the trace's own times it was played.
+pub const SPEED_REACHED: &str = "replay.speed_reached";
 
 /// Plays the operations of a trace.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -50,9 +54,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &COMPRESSION,
         &AFTER_LOAD,
     ],
-    operations: &["get", "miss", "set", "modify", "remove", "scan"],
+    operations: &[OVERALL, "get", "miss", "set", "modify", "remove", "scan"],
     reason: cost::reason,
-    headline: &[Headline::Latency, Headline::Space, Headline::Memory],
+    headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
     held: cost::held,
     memory: cost::memory,

@@ -429,6 +429,12 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
     let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
     let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
+            // Replays of older versions told of each kind of operation alone.
+            Headline::Throughput
+                if measured().all(|m| m.operation(OVERALL).is_none()) && measured().next().is_some() =>
+            {
+                Vec::new()
+            }
             Headline::Throughput => vec![(OVERALL.into(), &THROUGHPUT)],
             Headline::Latency => {
                 let mut operations = operations(group);

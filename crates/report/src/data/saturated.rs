@@ -33,7 +33,8 @@ fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f
         |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
     let behind_s = told(BEHIND_US)? / 1e6;
     let played_s = operation.wall_ns as f64 / 1e9;
-    let count = measured.operations.iter().map(|one| one.count).sum::<u64>() as f64;
+    let each = measured.operations.iter().filter(|one| one.operation != OVERALL);
+    let count = each.map(|one| one.count).sum::<u64>() as f64;
     let lasts_s = played_s - behind_s;
     // Time by which its reader was late was taken out of the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);

@@ -13,6 +13,7 @@ use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::{HEADING, LISTED, store_style};
+use crate::data::pace;
 use crate::data::saturated;
 use crate::data::summary::{
     Lists, counts, doubt_lines, missing, noise_lines, rotation, to_the_second, unfinished,
@@ -31,7 +32,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
             }
         }
     }
-    for line in floor::lines(&merged.floors) {
+    for line in floor::lines(&merged.floors).into_iter().chain(pace::line(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
-use crate::result::{Counters, Doubt, Load, Measured, OperationResult, SPACE, Second, Stored, Written};
+use crate::result::{
+    Counters, Doubt, Load, Measured, OVERALL, OperationResult, SPACE, Second, Stored, Written,
+};
 use crate::store::{Capabilities, Setting};
 use crate::trace::{Does, Facts, Reader, Spread};
 use crate::workload::crew::{self, held};
@@ -17,7 +19,6 @@ use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::stop::Stop;
 
-use super::BEHIND_US;
 use super::audit::Held;
 use super::chunk::lane;
 use super::feed::{Fed, Feed};
@@ -26,6 +27,7 @@ use super::load::Loader;
 use super::parameters::{ReplayParameters, Speed};
 use super::player::{Kind, Player, Tally};
 use super::values::Values;
+use super::{BEHIND_US, SPEED_REACHED};
 
 /// Runs the trial.
 ///
@@ -258,10 +260,17 @@ struct How {
 }
 
 impl How {
+    /// All operations together, then each kind that occurs.
     fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
         let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
-        done.iter().map(|kind| self.operation(*kind, done.len() == 1, tally)).collect()
+        let all = tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(Stop::harness)?;
+        let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
+        let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
+        for kind in &done {
+            results.push(self.operation(*kind, done.len() == 1, tally)?);
+        }
+        Ok(results)
     }
 
     fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, Stop> {
@@ -282,6 +291,10 @@ impl How {
             one("operations_with_a_key_made_to_fit", changed_keys),
             one("reads_of_values_too_short_to_tell_their_write", tally.short_reads),
         ];
+        let wall_ns = self.elapsed.wall.as_nanos();
+        if facts.has_times() && facts.span_ns > 0 && wall_ns > 0 {
+            all.push(Setting::given(SPEED_REACHED, format!("{:.4}", facts.span_ns as f64 / wall_ns as f64)));
+        }
         if self.timed {
             all.push(Setting::given(BEHIND_US, self.behind.as_micros()));
             all.push(one("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));

@@ -1,0 +1,46 @@
+//! The speed at which a trace was played, in times its own.
+
+use indexmap::IndexMap;
+use storebench_core::units::three_digits;
+
+use super::merge::Merged;
+use super::names::LISTED;
+use crate::column::REPLAY_SPEED;
+use crate::stats::mean;
+
+/// The line on it, with the mean of each contestant over all of its trials; `None` where no trace with times was played.
+pub fn line(merged: &Merged<'_>) -> Option<String> {
+    let mut speeds: IndexMap<String, Vec<f64>> = IndexMap::new();
+    for trial in merged.runs.iter().flat_map(|run| &run.trials) {
+        let Some(speed) = trial.ok().and_then(|measured| REPLAY_SPEED.of_trial(measured)) else { continue };
+        speeds.entry(merged.layout.contestant(&trial.cell).into_owned()).or_default().push(speed);
+    }
+    let means = speeds.iter().filter_map(|(store, speeds)| Some((store, mean(speeds)?.1.value)));
+    let told: Vec<String> =
+        means.map(|(store, times)| format!("{store} {}x", three_digits(times))).take(LISTED).collect();
+    let more = speeds.len().saturating_sub(LISTED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!told.is_empty())
+        .then(|| format!("Speed of the replay, in times the trace's own: {}{rest}.", told.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Setting;
+    use storebench_core::workload::replay::SPEED_REACHED;
+
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn the_speed_of_a_replay_is_told_for_each_store() {
+        let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("sqlite"), Sample::new("redb")])];
+        assert_eq!(line(&Merged::new(&runs, &[])), None);
+        for (trial, speed) in runs[0].trials.iter_mut().zip([1204.0, 0.5]) {
+            let measured = trial.measured.as_mut().unwrap();
+            measured.statistics.push(Setting::given(SPEED_REACHED, format!("{speed:.4}")));
+        }
+        let told = line(&Merged::new(&runs, &[])).unwrap();
+        assert_eq!(told, "Speed of the replay, in times the trace's own: lmdb 1,204x, sqlite 0.500x.");
+    }
+}
