@@ -14,9 +14,12 @@ pub const OWN: &str = "own:";
 /// The longest name of a user's own, in bytes.
 const LONGEST: usize = 60;
 
+/// YCSB's own zipfian law, which its files call `zipfian`: the exact law has that name here.
+pub const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
+
 /// The laws by which requests choose records.
 pub const DISTRIBUTIONS: &[&str] =
-    &["default", "uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
+    &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {
     name: "workload",
@@ -34,7 +37,7 @@ pub(super) static WORKLOAD: AxisDef = AxisDef {
 pub(super) static DISTRIBUTION: AxisDef = AxisDef {
     name: "distribution",
     order: 1032,
-    help: "ycsb: how records are chosen: default (as the workload says), uniform, zipfian, latest, hotspot, exponential, sequential",
+    help: "ycsb: how records are chosen: default (as the workload says), uniform, zipfian, zipfian-ycsb, latest, hotspot, exponential, sequential",
     many: "distributions",
     role: Role::Row,
     known: DISTRIBUTIONS,

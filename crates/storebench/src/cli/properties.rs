@@ -62,7 +62,9 @@ pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option
         None => Properties::of(&plan.parameters),
     };
     let mut changes = Changes::default();
-    for Given { name, value, by } in last_of_each(all(args, texts)?)? {
+    let given = last_of_each(all(args, texts)?)?;
+    tell_idle(&given);
+    for Given { name, value, by } in given {
         put(&name, &value, &mut properties, &mut changes).map_err(|wrong| misplaced(&by, &wrong))?;
     }
     if let Some(name) = workload(args, texts, &properties)? {
@@ -101,6 +103,15 @@ fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
         last.push(given);
     }
     Ok(last)
+}
+
+/// Tells which of them change nothing, and why.
+fn tell_idle(given: &[Given]) {
+    for Given { name, value, by } in given {
+        if let Ok(Belongs::Idle(why)) = belongs(name, value) {
+            tell(&format!("{by}: {name} changes nothing here: {why}"));
+        }
+    }
 }
 
 fn misplaced(by: &str, wrong: &str) -> Error {
@@ -170,7 +181,8 @@ fn put(
             let own = Parameters::default().with(known, &text).map_err(named)?;
             changes.parameters.change(own);
         }
-        Belongs::Nowhere => {}
+        Belongs::Meant(value) => properties.set(name, value)?,
+        Belongs::Nowhere | Belongs::Idle(_) => {}
     }
     Ok(())
 }

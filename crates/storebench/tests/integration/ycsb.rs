@@ -374,6 +374,12 @@ fn ycsb_s_own_files_do_what_the_built_in_workloads_do() {
         let results = scratch.results();
         let [trial] = results.trials.as_slice() else { panic!("{results:?}") };
         assert_eq!(trial.cell.text(Axis::WORKLOAD), format!("own:{name}"));
+        let law = if text.contains("=zipfian\n") { "zipfian-ycsb" } else { "latest" };
+        assert!(
+            results.header.plan.contains(&format!("requestdistribution={law}")),
+            "{}",
+            results.header.plan
+        );
         let measured = trial.ok().unwrap();
         let letter = name.trim_start_matches("workload").to_uppercase();
         let memory = storebench_core::stores::MEMORY;
@@ -393,13 +399,15 @@ fn ycsb_s_own_files_do_what_the_built_in_workloads_do() {
 #[test]
 fn properties_go_where_the_plan_has_them() {
     let scratch = Scratch::new();
-    file(&scratch, "mine", "target=5000\n");
+    file(&scratch, "mine", "target=5000\nrocksdb.dir=/tmp/ycsb\nmeasurementtype=hdrhistogram\n");
     let run = "run ycsb --store memory --guarantee none --trials 1";
-    scratch
+    let said = scratch
         .faulty(&format!(
             "{run} -P mine -p recordcount=30 -p threadcount=2 -p maxexecutiontime=60 -p dataintegrity=true"
         ))
         .ends(Exit::Success);
+    assert!(said.err.contains("mine:9: rocksdb.dir changes nothing here: it is a store's own;"), "{said}");
+    assert!(said.err.contains("mine:10: measurementtype changes nothing here: every latency"), "{said}");
     let results = scratch.results();
     let cell = &results.trials[0].cell;
     assert_eq!((cell.records().from, cell.threads(), cell.rate().to_string()), (30, 2, "5000/s".into()));
@@ -432,12 +440,12 @@ fn later_files_replace_what_earlier_ones_say_and_p_replaces_both() {
 #[test]
 fn what_is_not_supported_is_told_with_its_place() {
     let scratch = Scratch::new();
-    file(&scratch, "bad", "rocksdb.dir=/tmp/x\n");
+    file(&scratch, "bad", "rocksdbdir=/tmp/x\n");
     file(&scratch, "good", "");
     file(&scratch, "wrong", "updateproportion=much\n");
     let run = "run ycsb --store memory --guarantee none";
     for (asked, says) in [
-        ("-P bad", &["bad:8:", "rocksdb.dir", "unknown"][..]),
+        ("-P bad", &["bad:8:", "rocksdbdir", "unknown"][..]),
         ("-P nowhere", &["nowhere", "can't be read"]),
         ("-P good -p readallfields=some", &["-p readallfields", "true, false"]),
         ("-P good -p fieldlengthdistribution=histogram", &["a file of lengths is not read"]),
@@ -445,7 +453,7 @@ fn what_is_not_supported_is_told_with_its_place() {
         ("-p recordcuont=5", &["did you mean recordcount?"]),
         ("-p recordcount=0", &["-p recordcount", "empty"]),
         ("-p recordcount", &["write it like -p recordcount=1000"]),
-        ("-p table=t", &["a store has one table"]),
+        ("-p batchsize=5", &["inserts are done one by one"]),
         ("--workload Z", &["is not a workload of YCSB"]),
         ("--distribution normal", &["is not a distribution"]),
         ("--properties fieldcount=x", &["fieldcount", "whole number"]),

@@ -1,6 +1,6 @@
 //! The definition of one of YCSB's workloads: its operations by their shares, how they choose records, and what records are.
 
-use crate::axis::ycsb::OWN;
+use crate::axis::ycsb::{OWN, ZIPFIAN_YCSB};
 use crate::workload::ycsb::property::Properties;
 
 /// The operations that are done to records.
@@ -48,6 +48,8 @@ pub enum Distribution {
     Uniform,
     /// Few often, most of them seldom, by Zipf's law, scattered over the key space.
     Zipfian,
+    /// As YCSB's program has it: by Zipf's law over ten billion items, hashed to the records, several to one and none to others.
+    ZipfianYcsb,
     /// By Zipf's law, from the newest on.
     Latest,
     /// A share of the records gets a share of the requests.
@@ -262,6 +264,7 @@ fn request(properties: &Properties, asked: &str) -> Distribution {
     let name = if asked == "default" { properties.text("requestdistribution") } else { asked };
     match name {
         "zipfian" => Distribution::Zipfian,
+        ZIPFIAN_YCSB => Distribution::ZipfianYcsb,
         "latest" => Distribution::Latest,
         "hotspot" => Distribution::Hotspot {
             data: properties.number("hotspotdatafraction"),

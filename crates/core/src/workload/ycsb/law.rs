@@ -13,6 +13,9 @@ use crate::workload::zipf::Zipf;
 /// YCSB's exponent.
 pub const EXPONENT: f64 = 0.99;
 
+/// The items over which YCSB's own zipfian law goes, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
+const ITEMS: u64 = 10_000_000_000;
+
 /// The records of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Space {
@@ -33,6 +36,7 @@ pub struct Requests {
 enum Law {
     Uniform { count: u64 },
     Zipfian { ranks: Zipf, scramble: Scramble },
+    Scrambled { ranks: Zipf, count: u64 },
     Latest { ranks: Zipf },
     Hotspot { hot: u64, count: u64, requests: f64 },
     Exponential { mean: f64 },
@@ -57,6 +61,11 @@ impl Requests {
             Distribution::Zipfian => {
                 Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.most.max(1)) }
             }
+            Distribution::ZipfianYcsb => {
+                // It allows for twice as many inserts as are expected.
+                let most = count + 2 * space.most.saturating_sub(count);
+                Law::Scrambled { ranks: Zipf::new(ITEMS, EXPONENT)?, count: most }
+            }
             Distribution::Latest => Law::Latest { ranks: ranks()? },
             Distribution::Hotspot { data, requests } => {
                 Law::Hotspot { hot: (count as f64 * data) as u64, count, requests }
@@ -79,6 +88,12 @@ impl Requests {
             Law::Uniform { count } => below(random, *count),
             Law::Zipfian { ranks, scramble } => loop {
                 let record = scramble.place(ranks.rank(random) - 1);
+                if record < live {
+                    return record;
+                }
+            },
+            Law::Scrambled { ranks, count } => loop {
+                let record = hashed(ranks.rank(random) - 1) % *count;
                 if record < live {
                     return record;
                 }
@@ -111,6 +126,15 @@ impl Requests {
     pub fn one_of(&mut self, count: u64) -> u64 {
         below(&mut self.random, count)
     }
+}
+
+/// YCSB's hash of an item (`Utils.fnvhash64`): FNV-1a over its eight bytes, the lowest first, without the sign.
+#[inline]
+fn hashed(item: u64) -> u64 {
+    let hash = item.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash.cast_signed().unsigned_abs()
 }
 
 /// A number below a count, from the high bits of a random one.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::axis::Axis;
+use crate::axis::ycsb::ZIPFIAN_YCSB;
 use crate::error::meant;
 use crate::shown::quoted;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
@@ -78,7 +79,7 @@ pub static ALL: [PropertyDef; 23] = [
     property(
         "requestdistribution",
         "uniform",
-        Form::Word(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]),
+        Form::Word(&["uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"]),
     ),
     property("minscanlength", "1", Form::Whole(1, MOST_SCANNED)),
     property("maxscanlength", "1000", Form::Whole(1, MOST_SCANNED)),
@@ -234,8 +235,12 @@ pub enum Belongs {
     Axis(Axis, String),
     /// To a parameter of the plan, by its name.
     Parameter(&'static str, String),
+    /// Among the properties, with another value: YCSB's word means something else here.
+    Meant(&'static str),
     /// Nowhere: it is so in any case.
     Nowhere,
+    /// Nowhere: it changes nothing of the work here, as this says.
+    Idle(&'static str),
 }
 
 /// The plan's name for a property that has a place of its own in plans.
@@ -250,21 +255,30 @@ fn elsewhere(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Names that YCSB knows and that have no meaning here, and why.
-const UNSUPPORTED: [(&str, &str); 14] = [
+/// Names that YCSB knows and that change nothing of the work, and why.
+const IDLE: [(&str, &str); 13] = [
     ("table", "a store has one table"),
     ("fieldnameprefix", "fields are told apart by their place in the record, not by name"),
-    ("fieldlengthhistogram", "use fieldlengthdistribution constant, uniform or zipfian"),
     ("core_workload_insertion_retry_limit", "an insert that fails ends the trial"),
     ("core_workload_insertion_retry_interval", "an insert that fails ends the trial"),
-    ("warmupoperationcount", "no operation is left out of the figures"),
-    ("batchsize", "inserts are done one by one"),
-    ("measurementtype", "every latency is kept, in a histogram"),
+    ("measurementtype", EVERY_LATENCY),
     ("measurement.interval", "with a target, latency counts from the intended start"),
+    ("hdrhistogram", EVERY_LATENCY),
+    ("histogram", EVERY_LATENCY),
+    ("timeseries", EVERY_LATENCY),
     ("status.interval", "the progress is shown in any case"),
     ("exporter", "use storebench report --ycsb or --json"),
     ("exportfile", "use storebench report --ycsb > FILE"),
     ("db", "use --store NAME"),
+];
+
+const EVERY_LATENCY: &str = "every latency is kept, in a histogram";
+
+/// Names that YCSB knows, that would change the work, and that are not supported, and why.
+const UNSUPPORTED: [(&str, &str); 4] = [
+    ("fieldlengthhistogram", "use fieldlengthdistribution constant, uniform or zipfian"),
+    ("warmupoperationcount", "no operation is left out of the figures"),
+    ("batchsize", "inserts are done one by one"),
     ("dotransactions", "use --workload load for the load phase"),
 ];
 
@@ -298,21 +312,31 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
                 return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value)));
             }
         },
-        name => match named(name) {
-            Some(property) => property.read(value).map(|_| Belongs::Property)?,
-            None => return Err(unknown(name)),
+        "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => Belongs::Meant(ZIPFIAN_YCSB),
+        name => match (named(name), idle(name)) {
+            (Some(property), _) => property.read(value).map(|_| Belongs::Property)?,
+            (None, Some(why)) => Belongs::Idle(why),
+            (None, None) => return Err(unknown(name)),
         },
     })
 }
 
-fn unknown(name: &str) -> String {
-    let dotted =
+/// Why a property changes nothing of the work; `None` of one that may.
+fn idle(name: &str) -> Option<&'static str> {
+    let is =
         |known: &str| name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
+    if let Some((_, why)) = IDLE.iter().find(|(known, _)| is(known)) {
+        return Some(why);
+    }
+    // A property of a binding to a store has the binding's name before a dot: `rocksdb.dir`.
+    let is_like_ours = || ALL.iter().any(|property| meant(name, [property.name]).is_some());
+    (name.contains('.') && !is_like_ours())
+        .then_some("it is a store's own; --set STORE.NAME=VALUE sets what storebench's stores have")
+}
+
+fn unknown(name: &str) -> String {
     if let Some((_, why)) = UNSUPPORTED.iter().find(|(known, _)| name == *known) {
         return format!("the property {name} is not supported: {why}");
-    }
-    if ["hdrhistogram", "histogram", "timeseries"].into_iter().any(dotted) {
-        return format!("the property {name} is not supported: every latency is kept, in a histogram");
     }
     let ours =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
@@ -351,15 +375,26 @@ mod tests {
         assert_eq!(belongs("maxexecutiontime", "30"), Ok(Belongs::Parameter("max_time", "30s".into())));
         assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(Belongs::Nowhere));
         assert_eq!(belongs("maxscanlength", "10"), Ok(Belongs::Property));
+        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(Belongs::Meant(ZIPFIAN_YCSB)));
+        assert_eq!(belongs("requestdistribution", "latest"), Ok(Belongs::Property));
+        for (name, says) in [
+            ("table", "one table"),
+            ("hdrhistogram.percentiles", "every latency"),
+            ("measurement.interval", "intended start"),
+            ("rocksdb.dir", "--set STORE.NAME=VALUE"),
+        ] {
+            let idle = belongs(name, "x").unwrap();
+            assert!(matches!(idle, Belongs::Idle(why) if why.contains(says)), "{name}: {idle:?}");
+        }
     }
 
     #[test]
     fn what_is_unknown_unsupported_or_out_of_bounds_is_told() {
         for (name, value, says) in [
             ("recordcuont", "1", "did you mean recordcount?"),
-            ("rocksdb.dir", "/tmp", "--set STORE.NAME=VALUE"),
-            ("table", "t", "a store has one table"),
-            ("hdrhistogram.percentiles", "95", "not supported"),
+            ("rocksdbdir", "/tmp", "--set STORE.NAME=VALUE"),
+            ("exponential.fraction", "0.5", "did you mean exponential.frac?"),
+            ("batchsize", "10", "inserts are done one by one"),
             ("readallfields", "some", "use true, false"),
             ("fieldlengthdistribution", "histogram", "a file of lengths is not read"),
             ("requestdistribution", "normal", "use uniform, zipfian"),
