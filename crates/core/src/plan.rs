@@ -18,7 +18,7 @@ use std::path::Path;
 use serde::Serialize;
 use storebench_disk::disks::Disk;
 
-pub use self::axes::Axes;
+pub use self::axes::{ALWAYS_CROSSED, Axes};
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
 pub use self::variants::Point;
@@ -100,6 +100,10 @@ pub struct Plan {
     /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
     #[serde(skip_serializing_if = "is_default")]
     pub one_at_a_time: bool,
+    /// Every axis but stores and guarantees is varied alone, from the first value of all others; else they are combined. Settings
+    /// are one axis.
+    #[serde(skip_serializing_if = "is_default")]
+    pub axes_one_at_a_time: bool,
     /// Settings of stores, by store and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,

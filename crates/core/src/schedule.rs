@@ -7,7 +7,7 @@ use crate::axis::table::HERE;
 use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
 use crate::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
-use crate::plan::Plan;
+use crate::plan::{ALWAYS_CROSSED, Plan};
 use crate::store::{Guarantee, StoreDef};
 use crate::units::grouped;
 use crate::workload::case::Case;
@@ -78,7 +78,8 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     let lengths: Vec<(&str, usize)> =
         plan.lengths(places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
     let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
-    if count <= u128::from(MOST_COMBINATIONS) {
+    let made = if plan.axes_one_at_a_time { plan.combinations(places).into() } else { count };
+    if made <= u128::from(MOST_COMBINATIONS) {
         return Ok(());
     }
     let several = lengths.iter().filter(|(_, length)| *length > 1);
@@ -111,15 +112,36 @@ fn places(rooms: &[Room]) -> Vec<&str> {
 }
 
 fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
+    let axes = Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis));
+    let values = axes.map(|axis| match axis {
+        place if place == Axis::PLACE => (place, places.iter().map(|place| Value::word(place)).collect()),
+        axis => (axis, plan.axes.values(axis).into_owned()),
+    });
+    let values: Vec<(Axis, Vec<Value>)> = values.collect();
+    if plan.axes_one_at_a_time { alone(plan, &values) } else { crossed(plan, &values) }
+}
+
+/// Every combination of all values.
+fn crossed(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
-    for axis in Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis)) {
-        let values = match axis {
-            place if place == Axis::PLACE => places.iter().map(|place| Value::word(place)).collect(),
-            axis => plan.axes.values(axis),
-        };
-        spread(&mut cells, axis, &values);
-    }
+    values.iter().for_each(|(axis, values)| spread(&mut cells, *axis, values));
     cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
+}
+
+/// The first value of each axis, with every variant of each store; then each other value of each axis alone, with the plan's own settings.
+fn alone(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
+    let mut bases = vec![Cell::default()];
+    for (axis, values) in values {
+        let all = if ALWAYS_CROSSED.contains(axis) { values.len() } else { 1 };
+        spread(&mut bases, *axis, &values[..all.min(values.len())]);
+    }
+    let mut cells: Vec<Cell> = bases.iter().flat_map(|cell| variants(plan, cell)).collect();
+    for (axis, values) in values.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis)) {
+        let mut varied = bases.clone();
+        spread(&mut varied, *axis, values.get(1..).unwrap_or_default());
+        cells.append(&mut varied);
+    }
+    cells
 }
 
 /// Makes of each cell as many as an axis has values.
@@ -225,6 +247,23 @@ mod tests {
 
     fn rooms(free_bytes: u64) -> Vec<Room> {
         vec![Room { free_bytes, ..Room::unbounded("here") }]
+    }
+
+    #[test]
+    fn each_axis_is_varied_alone_from_the_first_values() {
+        let mut plan = plan();
+        plan.axes_one_at_a_time = true;
+        plan.axes.set(Axis::THREADS, ["1", "4"].map(|count| Axis::THREADS.read(count).unwrap()));
+        let (cells, left_out) = cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        // For each of two stores: the base, three more sizes, four more counts, another kind of data, four threads.
+        assert_eq!(cells.len() + left_out.len(), 2 * (1 + 3 + 4 + 1 + 1));
+        assert_eq!(plan.combinations(1), 20);
+        let ids: HashSet<String> = cells.iter().map(Cell::id).collect();
+        assert_eq!(ids.len(), cells.len(), "none twice");
+        let base = "null/1B..1KiB/100..500/incompressible/default";
+        assert!(ids.contains(base) && ids.contains(&base.replace("100..500", "1000..5000")), "{ids:?}");
+        let both = base.replace("1B..1KiB", "1KiB..10KiB").replace("100..500", "1000..5000");
+        assert!(!ids.contains(&both), "two at a time: {ids:?}");
     }
 
     #[test]

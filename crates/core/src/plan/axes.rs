@@ -14,6 +14,9 @@ use crate::axis::{Axis, Value};
 use crate::shown::piece;
 use crate::workload::table::Workload;
 
+/// Axes of which all values are combined where each other axis is varied alone: what is compared, and what is never mixed.
+pub const ALWAYS_CROSSED: [Axis; 2] = [Axis::STORE, Axis::GUARANTEE];
+
 /// The values on each axis. An axis that it does not name has its default alone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Axes(BTreeMap<Axis, Vec<Value>>);

@@ -24,6 +24,7 @@ pub struct Changes {
     pub precision: Option<Percent>,
     pub budget: Option<Period>,
     pub one_at_a_time: Option<bool>,
+    pub axes_one_at_a_time: Option<bool>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -51,6 +52,7 @@ impl Changes {
             precision,
             budget,
             one_at_a_time,
+            axes_one_at_a_time,
             parameters,
             settings,
             axes,
@@ -62,6 +64,7 @@ impl Changes {
         set(&mut plan.precision, precision.map(Some));
         set(&mut plan.budget, budget.map(Some));
         set(&mut plan.one_at_a_time, one_at_a_time);
+        set(&mut plan.axes_one_at_a_time, axes_one_at_a_time);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -80,8 +83,17 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 8] =
-    ["description", "trials", "seed", "size_limit", "timeout", "precision", "budget", "one_at_a_time"];
+const OWN: [&str; 9] = [
+    "description",
+    "trials",
+    "seed",
+    "size_limit",
+    "timeout",
+    "precision",
+    "budget",
+    "one_at_a_time",
+    "axes_one_at_a_time",
+];
 
 /// Reads changes: what is no field is an axis.
 struct Fields;
@@ -121,7 +133,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time);
         }
         Ok(changes)
     }

@@ -1,6 +1,6 @@
 //! The number of a plan's combinations.
 
-use super::Plan;
+use super::{ALWAYS_CROSSED, Plan};
 use crate::axis::Axis;
 
 impl Plan {
@@ -23,6 +23,15 @@ impl Plan {
 
     /// The number of its combinations in so many places, those that are left out included.
     pub fn combinations(&self, places: usize) -> u64 {
-        self.lengths(places).into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul)
+        let lengths = self.lengths(places);
+        if !self.axes_one_at_a_time {
+            return lengths.into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul);
+        }
+        let of = |axis| lengths.iter().find(|(own, _)| *own == axis).map_or(1, |(_, length)| *length as u64);
+        let others = lengths.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis));
+        let alone = others.map(|(_, length)| (*length as u64).saturating_sub(1)).fold(0, u64::saturating_add);
+        let stores = self.axes.values(Axis::STORE).len() as u64;
+        let more = stores.saturating_mul(alone);
+        of(Axis::STORE).saturating_add(more).saturating_mul(of(Axis::GUARANTEE))
     }
 }

@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for Fields {
             };
         }
         read!(format name title source workload trials seed size_limit timeout precision budget compare rows columns groups at_least claims_among
-            claims_over one_at_a_time settings point machines disks axes presets; claims);
+            claims_over one_at_a_time axes_one_at_a_time settings point machines disks axes presets; claims);
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
         }
@@ -81,6 +81,7 @@ impl<'de> Visitor<'de> for Fields {
             claims_among: claims_among.unwrap_or_default(),
             claims_over,
             one_at_a_time: one_at_a_time.unwrap_or_default(),
+            axes_one_at_a_time: axes_one_at_a_time.unwrap_or_default(),
             settings: settings.unwrap_or_default(),
             points: point.unwrap_or_default(),
             machines: machines.unwrap_or_default(),

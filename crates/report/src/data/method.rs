@@ -9,7 +9,7 @@ use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 21] = [
+const NO_PART: [&str; 22] = [
     "format",
     "name",
     "title",
@@ -31,6 +31,7 @@ const NO_PART: [&str; 21] = [
     // Which file it was: its digest is part of what the run knows of it.
     "trace",
     "one_at_a_time",
+    "axes_one_at_a_time",
     "point",
 ];
 

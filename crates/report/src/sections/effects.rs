@@ -16,7 +16,7 @@ pub const SECTION: Section = Section {
     title: "What settings are worth",
     link: "What settings are worth",
     stands: Stands::Above,
-    at_end: false,
+    at_end: true,
     shapes: &[&MAIN, &TOGETHER, &COMBINATIONS],
     blocks,
 };

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_core::cell::Cell;
 use storebench_core::result::{Environment, PlaceInfo, Run};
 use storebench_core::units::{grouped, rough_bytes};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
 use crate::data::crowd;
+use crate::data::effects::effects;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
@@ -43,7 +45,11 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     for line in crowded.chain(saturated::lines(merged)).chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    out.push_str(&wins(merged, matrices, style));
+    // Of settings of one store their effects say more than how often each won.
+    let stores: IndexSet<&str> = merged.cells().map(Cell::store).collect();
+    if stores.len() > 1 || effects(merged).is_empty() {
+        out.push_str(&wins(merged, matrices, style));
+    }
     out.push_str(&missing_text(merged, matrices, style));
     out
 }

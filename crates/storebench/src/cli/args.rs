@@ -155,6 +155,7 @@ pub enum Hidden {
 const RUN_EXAMPLES: &str = "\
 Examples:
   storebench run crud --quick
+  storebench run crud --quick --record-size 1B..1KiB --operations 10 --trials 2    on a slow disk
   storebench run crud --dry-run       list the cells, and estimate time and disk
   storebench run crud --store sqlite,lmdb --record-size 100KiB --guarantee power
   storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
@@ -162,6 +163,7 @@ Examples:
   storebench run crud --threads 1,4 --rate 5000/s --duration 30s
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run ycsb --store rocksdb -P workloada -p recordcount=100000
+  storebench run crud --quick --store lmdb --threads 1,4 --data incompressible,compressible --one-at-a-time
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
@@ -234,6 +236,10 @@ pub struct HowArgs {
     /// Use a running server instead of a private one: postgres=postgresql://user@host/database. Never with a password: see docs/servers.md
     #[arg(long = "url", value_name = "STORE=URL", conflicts_with = "resume")]
     pub urls: Vec<UrlArg>,
+    /// Vary one axis at a time, from the first value of all others and the plan's own settings, instead of every combination.
+    /// Stores and guarantees stay combined
+    #[arg(long, conflicts_with = "resume")]
+    pub one_at_a_time: bool,
     /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -346,7 +352,8 @@ impl RunArgs {
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
         Changes {
-            one_at_a_time: None,
+            one_at_a_time: self.how.one_at_a_time.then_some(true),
+            axes_one_at_a_time: self.how.one_at_a_time.then_some(true),
             // A plan's own words.
             description: None,
             trials: self.how.trials,
