@@ -29,7 +29,8 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
     }
     let blocks = blocks(run);
     lines.extend(matrices.iter().take(ANSWERED).flat_map(|matrix| {
-        matrix.dangers.iter().map(|danger| format!("Danger at {}: {danger}", matrix.name()))
+        let at = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
+        matrix.dangers.iter().map(move |danger| format!("Danger, {at}: {danger}"))
     }));
     lines.push(sure(decided, all, blocks));
     lines.push(next(run, blocks, decided < all));

@@ -7,6 +7,7 @@ use storebench_core::result::Measured;
 use storebench_core::store::{Danger, Loss, StoreDef};
 
 use super::merge::{Group, Merged};
+use super::names::LISTED;
 
 /// The danger of a store, by the settings that a trial read back; `None` of a store that the table does not know.
 pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
@@ -14,27 +15,39 @@ pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'stat
     def.offer(measured.guarantee)?.danger(&measured.settings)
 }
 
-/// The stores of a group that an accident can cost as a whole, in a line for each accident.
+/// The stores of a group that an accident can cost as a whole, in a line for each accident. Where the group's own name says what a
+/// power cut can cost, that is not told again.
 pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     let mut told: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = of(merged.stores, cell.store(), measured);
-        let Some(accident) = danger.and_then(accident) else { continue };
+        let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !wrecks(danger.kill);
+        let Some(accident) = danger.filter(|danger| !told_in_name(danger)).and_then(accident) else {
+            continue;
+        };
         told.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
     told.sort_keys();
-    told.into_iter()
-        .map(|(accident, stores)| {
-            format!("{accident}: {}.", stores.into_iter().collect::<Vec<_>>().join(", "))
-        })
-        .collect()
+    told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", some(&stores))).collect()
+}
+
+/// The first of some stores, the rest counted.
+fn some(stores: &BTreeSet<String>) -> String {
+    let named: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
+    match stores.len().saturating_sub(LISTED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn wrecks(loss: Loss) -> bool {
+    loss <= Loss::RarelyWhole
 }
 
 /// `A power cut can cost the whole store`; `None` where neither accident can.
 fn accident(danger: &Danger) -> Option<String> {
-    let wrecks = |loss: Loss| loss <= Loss::RarelyWhole;
     match (wrecks(danger.kill), wrecks(danger.power_cut)) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
         (false, true) => Some(format!("A power cut {}", danger.power_cut)),
