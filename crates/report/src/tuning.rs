@@ -231,7 +231,7 @@ impl Tuned {
             promise: judge.promise(),
             memory: judge.basis(),
             gain: gain(runs, &races, &judge, question),
-            worth: worth::of(screened.as_ref(), store, &default.settings, header),
+            worth: worth::of(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
             default_out,
             crowd: crowd(runs, &races),

@@ -128,7 +128,10 @@ static RATE: AxisDef = AxisDef {
     presence: Presence::Off("closed"),
     known: &["closed"],
     read: read::<Rate>,
-    words: |value| format!("rate {value}"),
+    words: |value| match value.text().strip_suffix("/s").and_then(|rate| rate.parse().ok()) {
+        Some(rate) => format!("rate {}/s", grouped(rate)),
+        None => format!("rate {value}"),
+    },
     ..WORDS
 };
 

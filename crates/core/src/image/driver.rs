@@ -79,8 +79,8 @@ fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String>
     }
     let known = known.ok_or_else(|| {
         format!(
-            "this kernel has no driver for {name}; those of Debian (apt-get install linux-image-amd64) and Ubuntu \
-             (linux-image-generic) have"
+            "this kernel has no driver for {name}; Debian's (apt-get install linux-image-amd64) and Ubuntu's \
+             (linux-image-generic) have one"
         )
     })?;
     if !kind.is_in_memory() {

@@ -60,6 +60,8 @@ pub struct SettingDef {
     pub unit: Unit,
     /// Changes the store's abilities as a value of the setting demands.
     pub limits: fn(&str, &mut Capabilities),
+    /// Whether it is the size of a buffer of writes, which matters only where more is written than it holds.
+    pub is_filled_by_writes: bool,
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
     pub share: Option<Share>,
     /// The values that are worth a trial where settings are tuned, beside the default.
@@ -96,6 +98,7 @@ impl SettingDef {
             read_by: "",
             unit,
             limits,
+            is_filled_by_writes: false,
             share: None,
             tune: &[],
             cost: "",
@@ -125,6 +128,11 @@ impl SettingDef {
     /// The same, of which a value changes what the store can do.
     pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
         SettingDef { limits, ..self }
+    }
+
+    /// The same, the size of a buffer of writes.
+    pub const fn filled_by_writes(self) -> SettingDef {
+        SettingDef { is_filled_by_writes: true, ..self }
     }
 
     /// The same, a cache that gets this part of the machine's memory where tuning is `share`.

@@ -25,8 +25,8 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     let stores = if all == 1 { "1 store".to_owned() } else { format!("{all} stores") };
     let often = match ranked {
         _ if ranked == all => format!("{} each", times(trials)),
-        1 => format!("the best {}", times(trials)),
-        _ => format!("the best {ranked} {} each", times(trials)),
+        1 => format!("{} for the best", times(trials)),
+        _ => format!("{} each for the best {ranked}", times(trials)),
     };
     let mut lines = vec![format!(
         "{stores}, {often}, on {}{place}; {} records of {}.",

@@ -86,7 +86,7 @@ pub struct Pool<K> {
 
 /// The terms on which figures of several pools are told apart: the most careful of all. Few trials are judged by how far
 /// trials of the same cells lie apart.
-pub(super) fn terms<K>(pools: &[&Pool<K>]) -> Terms {
+pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     let all = || pools.iter().map(|pool| pool.terms);
     let resolution = all().map(|terms| terms.resolution);
     let cells = pools.iter().flat_map(|pool| pool.cells.values()).flat_map(IndexMap::values);

@@ -10,6 +10,7 @@ use storebench_core::units::{grouped, three_digits};
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::noise::{self, Drift};
 use crate::data::spread;
+use crate::data::summary::to_the_second;
 use crate::layout::words;
 use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
@@ -125,6 +126,7 @@ pub fn side(side: &Side<'_>) -> String {
     }
     let mut started: Vec<&str> = side.runs.iter().map(|run| run.header.started.as_str()).collect();
     started.sort_unstable();
+    let started: Vec<String> = started.into_iter().map(to_the_second).collect();
     let when = match started.as_slice() {
         [] => String::new(),
         [only] => format!("; {only}"),

@@ -11,12 +11,12 @@ use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
 use super::why::Why;
 
-/// A time of day without the fraction of its second: `2025-01-02T03:04:05Z`.
+/// A time as people write it, without the fraction of its second: `2025-01-02 03:04:05 UTC`.
 pub(crate) fn to_the_second(time: &str) -> String {
-    match (time.split_once('.'), time.ends_with('Z')) {
-        (Some((second, _)), true) => format!("{second}Z"),
-        _ => time.to_owned(),
-    }
+    let Some((day, hour)) = time.strip_suffix('Z').and_then(|time| time.split_once('T')) else {
+        return time.to_owned();
+    };
+    format!("{day} {} UTC", hour.split('.').next().unwrap_or(hour))
 }
 
 /// Whether a place's disk rotates, in words. A virtual machine's disk is whatever its host says, and most say that it
@@ -217,8 +217,9 @@ mod tests {
 
     #[test]
     fn a_time_of_day_needs_no_nanoseconds() {
-        assert_eq!(to_the_second("2026-11-21T23:03:15.807887989Z"), "2026-11-21T23:03:15Z");
-        assert_eq!(to_the_second("2025-01-02T03:04:05Z"), "2025-01-02T03:04:05Z");
+        assert_eq!(to_the_second("2026-11-21T23:03:15.807887989Z"), "2026-11-21 23:03:15 UTC");
+        assert_eq!(to_the_second("2025-01-02T03:04:05Z"), "2025-01-02 03:04:05 UTC");
+        assert_eq!(to_the_second("yesterday"), "yesterday");
     }
 
     #[test]

@@ -78,8 +78,9 @@ fn among(study: &Study<'_>) -> String {
     if all.is_empty() {
         return String::new();
     }
+    let verb = if all.len() == 1 { "is" } else { "are" };
     format!(
-        "Only {} are compared here, unless a finding names others: the best below need not be the best of all that were \
+        "Only {} {verb} compared here, unless a finding names others: the best below need not be the best of all that were \
          measured.",
         all.join(", ")
     )

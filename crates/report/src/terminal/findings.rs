@@ -68,8 +68,9 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&wrap(&study.study.source, style.width, "  "));
     }
     if !study.study.among.is_empty() {
+        let verb = if study.study.among.len() == 1 { "is" } else { "are" };
         let among =
-            format!("Only {} are compared, unless a finding names others.", study.study.among.join(", "));
+            format!("Only {} {verb} compared, unless a finding names others.", study.study.among.join(", "));
         out.push_str(&wrap(&among, style.width, "  "));
     }
     out.push_str(&table(merged, study, style));

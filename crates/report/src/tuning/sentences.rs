@@ -206,6 +206,7 @@ pub fn says(worth: &Worth) -> &'static str {
         _ if worth.times.is_none() => "not reached",
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
+        Verdict::Alike | Verdict::Open if worth.unfilled => "never full",
         Verdict::Alike => "no difference",
         Verdict::Open => "not settled",
     }
@@ -221,8 +222,10 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
     let matters = |group: &[&Worth]| {
         group.iter().any(|worth| matches!(worth.verdict(), Verdict::Faster | Verdict::Slower))
     };
-    let alike = |group: &[&Worth]| group.iter().all(|worth| worth.verdict() == Verdict::Alike);
-    let open = |group: &[&Worth]| !matters(group) && !alike(group);
+    let unfilled = |group: &[&Worth]| !matters(group) && group.iter().all(|worth| worth.unfilled);
+    let alike =
+        |group: &[&Worth]| !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike);
+    let open = |group: &[&Worth]| !matters(group) && !alike(group) && !unfilled(group);
     let line = |title: &str, names: Vec<String>| {
         (!names.is_empty()).then(|| format!("{title}: {}.", names.join(", ")))
     };
@@ -231,6 +234,7 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
         line("Mattered", settings(&matters)),
         line(&format!("Made no difference beyond {percent}"), settings(&alike)),
         line("Can't be told", settings(&open)),
+        line("Could not matter, as the work never filled it", settings(&unfilled)),
     ]
     .into_iter()
     .flatten()

@@ -1,7 +1,7 @@
 //! The worth of single values of settings: the main effects, from the screening.
 
-use storebench_core::result::RunHeader;
-use storebench_core::store::{Setting, StoreDef};
+use storebench_core::result::{Run, TrialResult};
+use storebench_core::store::{Setting, SettingDef, StoreDef};
 
 use super::Verdict;
 use super::judge::settings_of;
@@ -25,6 +25,8 @@ pub struct Worth {
     pub times: Option<Ratio>,
     /// Why it can't be taken.
     pub out: Option<String>,
+    /// Whether it is the size of a buffer that no trial filled, neither this nor the default: it can't have mattered.
+    pub unfilled: bool,
 }
 
 impl Worth {
@@ -43,9 +45,10 @@ pub fn confidence(values: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / (values.max(1) * ENDINGS) as f64
 }
 
-/// The worth of each value that was tried, and those that were refused before.
-pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header: &RunHeader) -> Vec<Worth> {
+/// The worth of each value that was tried in a run, and those that were refused before.
+pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<Worth> {
     let Some(screen) = screen else { return Vec::new() };
+    let written = most_written(run);
     let readable = Readable::of([store]);
     let confidence = confidence(screen.arms.len().saturating_sub(1));
     let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
@@ -56,9 +59,10 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header:
         let in_words = |value: &str| readable.value(&change.setting, value).into_owned();
         Worth {
             readable: [in_words(&change.value), in_words(&default)],
-            default,
             cost: def.map_or("", |def| def.cost),
+            unfilled: def.is_some_and(|def| is_unfilled(def, &default, &change.value, written)),
             change,
+            default,
             times,
             out,
         }
@@ -68,7 +72,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header:
         let change = Change { setting: setting.clone(), value: value.clone() };
         Some(worth(change, screen.ratio(index, confidence), arm.out.clone()))
     });
-    let refused = header.left_out.iter().filter_map(|left| {
+    let refused = run.header.left_out.iter().filter_map(|left| {
         let (setting, value) = settings_of(&left.cell).into_iter().next()?;
         Some(worth(Change { setting, value }, None, Some(left.reason.clone())))
     });
@@ -76,4 +80,38 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header:
     let place = |worth: &Worth| store.settings.iter().position(|def| def.name == worth.change.setting);
     all.sort_by_key(place);
     all
+}
+
+/// The most bytes of keys and values that a trial of a run wrote, loading included; `None` where one does not tell.
+fn most_written(run: &Run) -> Option<u64> {
+    let measured = run.trials.iter().filter_map(TrialResult::ok);
+    let written = measured.map(|measured| measured.written.map(|all| all.key_bytes + all.value_bytes));
+    written.collect::<Option<Vec<u64>>>()?.into_iter().max()
+}
+
+/// Whether a buffer of writes was filled with neither value.
+fn is_unfilled(def: &SettingDef, default: &str, value: &str, written: Option<u64>) -> bool {
+    let (Ok(default), Ok(value), Some(written)) = (default.parse::<u64>(), value.parse::<u64>(), written)
+    else {
+        return false;
+    };
+    def.is_filled_by_writes && written < default.min(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_that_was_never_full_can_not_have_mattered() {
+        let buffer = SettingDef::new("write_buffer_size", "a size", "4096", "").bytes().filled_by_writes();
+        let is = |value: &str, written| is_unfilled(&buffer, "4096", value, Some(written));
+        assert!(is("8192", 4000) && !is("8192", 4096) && !is("1024", 2000));
+        assert!(
+            !is_unfilled(&buffer, "as shipped", "8192", Some(1))
+                && !is_unfilled(&buffer, "4096", "8192", None)
+        );
+        let other = SettingDef::new("page_size", "a size", "4096", "").bytes();
+        assert!(!is_unfilled(&other, "4096", "8192", Some(1)));
+    }
 }

@@ -34,6 +34,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "how large a memory table grows before it is written out",
     )
     .bytes()
+    .filled_by_writes()
     .share(Share::one_in(
         16,
         "names no share; a quarter of the cache of blocks, as several can wait to be written out",

@@ -11,6 +11,7 @@ use crate::stores::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
         .bytes()
+        .filled_by_writes()
         .share(Share::one_in(
             16,
             "names no share; the other half of that quarter is for two memory tables",

@@ -15,6 +15,7 @@ use crate::stores::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
         .bytes()
+        .filled_by_writes()
         .share(Share::one_in(12, "names no share; two memory tables have half as much as blocks", BASICS))
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["8388608", "268435456"]),
