@@ -155,7 +155,7 @@ pub enum Hidden {
 const RUN_EXAMPLES: &str = "\
 Examples:
   storebench run crud --quick
-  storebench run crud --quick --record-size 1B..1KiB --operations 10 --trials 2    on a slow disk
+  storebench run crud --quick --operations 10 --trials 2      on a slow disk
   storebench run crud --dry-run       list the cells, and estimate time and disk
   storebench run crud --store sqlite,lmdb --record-size 100KiB --guarantee power
   storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
@@ -163,7 +163,7 @@ Examples:
   storebench run crud --threads 1,4 --rate 5000/s --duration 30s
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run ycsb --store rocksdb -P workloada -p recordcount=100000
-  storebench run crud --quick --store lmdb --threads 1,4 --data incompressible,compressible --one-at-a-time
+  storebench run crud --quick --store lmdb --threads 1,2,4 --one-at-a-time
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
