@@ -69,6 +69,11 @@ impl Loss {
         }
     }
 
+    /// Whether it can be the whole store.
+    pub fn is_whole(self) -> bool {
+        self <= Loss::RarelyWhole
+    }
+
     /// Whether a value can be left torn, so that neither the old nor the new one is there.
     pub fn can_tear(self) -> bool {
         matches!(self, Loss::Unfinished | Loss::Torn | Loss::Whole | Loss::RarelyWhole)
@@ -124,7 +129,7 @@ impl Danger {
 
     /// Whether a power cut can cost the whole store.
     pub fn can_wreck(&self) -> bool {
-        self.power_cut <= Loss::RarelyWhole
+        self.power_cut.is_whole()
     }
 }
 

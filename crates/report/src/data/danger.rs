@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use storebench_core::result::Measured;
-use storebench_core::store::{Danger, Loss, StoreDef};
+use storebench_core::store::{Danger, StoreDef};
 
 use super::merge::{Group, Merged};
 use super::names::LISTED;
@@ -23,7 +23,7 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = of(merged.stores, cell.store(), measured);
-        let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !wrecks(danger.kill);
+        let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
         let Some(accident) = danger.filter(|danger| !told_in_name(danger)).and_then(accident) else {
             continue;
         };
@@ -42,13 +42,9 @@ fn some(stores: &BTreeSet<String>) -> String {
     }
 }
 
-fn wrecks(loss: Loss) -> bool {
-    loss <= Loss::RarelyWhole
-}
-
 /// `A power cut can cost the whole store`; `None` where neither accident can.
 fn accident(danger: &Danger) -> Option<String> {
-    match (wrecks(danger.kill), wrecks(danger.power_cut)) {
+    match (danger.kill.is_whole(), danger.can_wreck()) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
         (false, true) => Some(format!("A power cut {}", danger.power_cut)),
         (false, false) => None,
@@ -57,7 +53,7 @@ fn accident(danger: &Danger) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{Guarantee, Kind, Offer};
+    use storebench_core::store::{Guarantee, Kind, Loss, Offer};
 
     use super::*;
     use crate::data::samples::{Sample, run};

@@ -58,6 +58,14 @@ fn counts(measured: &Measured) -> Vec<(&str, u64)> {
     measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect()
 }
 
+/// The operations of all kinds, as many as are told of all together.
+fn played(measured: &Measured) -> u64 {
+    let told = counts(measured);
+    let (all, each) = told.split_first().unwrap();
+    assert_eq!(*all, ("overall", each.iter().map(|(_, count)| count).sum()));
+    all.1
+}
+
 const SMALL: &str = "time,operation,key,size\n\
     0,get,alpha,300\n0,set,beta/1,100\n0.01,get,beta/1,\n0.01,modify,gamma,50\n0.02,remove,alpha,\n0.02,get,alpha,\n\
     0.03,set,delta,8\n0.03,get,delta,\n0.04,skip,epsilon,\n0.05,set,beta/1,20\n";
@@ -93,16 +101,14 @@ fn what_is_read_first_is_loaded_or_missed() {
 fn made_traces_are_played_whole_and_read_back() {
     let like = Like { operations: 20_000, ..CLUSTER_14 };
     let measured = play(MEMORY, &like.twitter(), "2", &[]).unwrap();
-    let told = counts(&measured);
-    let (all, each) = told.split_first().unwrap();
-    assert_eq!((*all, each.iter().map(|(_, count)| count).sum()), (("overall", 20_000), 20_000));
+    assert_eq!(played(&measured), 20_000);
     assert!(measured.audit.unwrap().read_back > 100);
     let like = Like { operations: 20_000, ..ZIPPYDB };
     let measured = play(MEMORY, &like.rocksdb(), "2", &[]).unwrap();
     let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
     let measured = play(MEMORY, &like.rocksdb(), "1", &[(&LIMIT, "77")]).unwrap();
-    assert_eq!(counts(&measured)[0], ("overall", 77));
+    assert_eq!(played(&measured), 77);
 }
 
 /// `memory`, with a fault that the name of its entry says.

@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::definition::{Distribution, Lengths, Span};
+use super::name::hash;
 use super::scramble::Scramble;
 use crate::workload::zipf::Zipf;
 
@@ -93,7 +94,7 @@ impl Requests {
                 }
             },
             Law::Scrambled { ranks, count } => loop {
-                let record = hashed(ranks.rank(random) - 1) % *count;
+                let record = hash(ranks.rank(random) - 1) % *count;
                 if record < live {
                     return record;
                 }
@@ -126,15 +127,6 @@ impl Requests {
     pub fn one_of(&mut self, count: u64) -> u64 {
         below(&mut self.random, count)
     }
-}
-
-/// YCSB's hash of an item (`Utils.fnvhash64`): FNV-1a over its eight bytes, the lowest first, without the sign.
-#[inline]
-fn hashed(item: u64) -> u64 {
-    let hash = item.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.cast_signed().unsigned_abs()
 }
 
 /// A number below a count, from the high bits of a random one.

@@ -42,7 +42,7 @@ impl Naming {
     }
 }
 
-/// YCSB's hash of a record's number: FNV-1a with 64 bits over its eight bytes, the lowest first, without the sign.
+/// YCSB's hash of a number (`Utils.fnvhash64`): FNV-1a with 64 bits over its eight bytes, the lowest first, without the sign.
 #[inline]
 pub fn hash(number: u64) -> u64 {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

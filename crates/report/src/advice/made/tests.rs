@@ -282,4 +282,11 @@ fn where_the_difference_does_not_matter_that_is_said() {
     assert!(remarks.contains("answer in under 20.0 µs."), "{remarks}");
     assert!(!remarks.contains("times the size of your values"), "less than 1 MiB: {remarks}");
     assert!(sentences::sure(&advice).starts_with("Too close to call with "), "{}", sentences::sure(&advice));
+    // Of many records as much is worth a word.
+    let advice = answered(&Question { records: MANY, ..question }, stores, &mut random);
+    if advice.verdict.ranking[0].store == "tree" {
+        let remarks = crate::advice::remarks::remarks(&advice).join(" ");
+        assert!(remarks.contains("times the size of your values"), "{remarks}");
+        assert!(remarks.contains("; log takes "), "{remarks}");
+    }
 }

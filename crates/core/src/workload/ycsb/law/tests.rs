@@ -85,7 +85,7 @@ fn scrambled(count: u64) -> Vec<f64> {
     let mut left = 1.0;
     for item in 0..HASHED {
         let share = ((item + 1) as f64).powf(-EXPONENT) / ALL;
-        shares[(hashed(item) % count) as usize] += share;
+        shares[(hash(item) % count) as usize] += share;
         left -= share;
     }
     shares.into_iter().map(|share| share + left / count as f64).collect()
@@ -95,7 +95,7 @@ fn scrambled(count: u64) -> Vec<f64> {
 fn ycsbs_own_zipfian_follows_its_law() {
     assert_follows("zipfian-ycsb", draws(Distribution::ZipfianYcsb, SPACE, COUNT), &scrambled(COUNT));
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
-    assert_eq!(hashed(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
+    assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
     // Of 1,000 records the most popular gets 4 % of the requests, where the exact law gives it 13 %.
     let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
     assert!((0.037..0.045).contains(&most(scrambled(1000))), "{}", most(scrambled(1000)));
@@ -108,7 +108,7 @@ fn ycsbs_own_zipfian_keeps_room_for_inserts() {
     let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
     // The most popular item lies where it lies among 200 records.
-    let popular = hashed(0) % 200;
+    let popular = hash(0) % 200;
     let mut found = [0; 200];
     (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
     let (place, _) = found.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
