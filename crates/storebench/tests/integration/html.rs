@@ -233,7 +233,7 @@ fn stores_are_toggled_in_charts_and_table() {
 
 #[test]
 fn the_table_sorts_copies_and_everything_can_be_taken_out() {
-    let Some(mut browser) = open("") else { return };
+    let Some(mut browser) = open("#go=table") else { return };
     let means =
         "tableCells(tableColumns()).map((c) => figureOf(c, 'latency_mean', state.op)?.mean).filter((m) => m)";
     for (order, sorted) in [("ascending", "m[i - 1] <= x"), ("descending", "m[i - 1] >= x")] {

@@ -24,11 +24,33 @@ function drawAll() {
   drawDetail();
 }
 
+/** Shows one section below the answer, as a tab. On paper, and without scripts, all stand one below the other. */
+function showTab(id) {
+  const links = [...document.querySelectorAll("nav a")];
+  const sectionOf = (link) => document.getElementById(link.hash.slice("#go=".length));
+  const asked = document.getElementById(id)?.closest("main section:not(#answer)");
+  const chosen = asked || sectionOf(links[1]);
+  for (const link of links) {
+    const section = sectionOf(link);
+    if (!section || section.id === "answer") continue;
+    section.classList.toggle("shown", section === chosen);
+    if (section === chosen) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+  $("#filters").hidden = !$("#drawn").contains(chosen);
+}
+
+/** Tells tabs that have nothing to show from those that have. */
+const markEmptyTabs = () =>
+  document.querySelectorAll("nav a").forEach((link) => link.classList.toggle("empty", document.getElementById(link.hash.slice("#go=".length)).classList.contains("bare")));
+
 /** Follows a link within the page: takes its choices, and goes where it points. */
 function follow(event) {
   const go = readState();
   everyRow = false;
+  showTab(go);
   drawAll();
+  markEmptyTabs();
   writeState();
   if (!go) {
     // Back to where nothing was pointed at.
@@ -36,12 +58,14 @@ function follow(event) {
     return;
   }
   const section = document.getElementById(go);
+  const isTab = section?.classList.contains("shown");
   // Where the filters stay in view, a section begins below them.
   const sticky = getComputedStyle($("#filters")).position === "sticky";
   document.documentElement.style.scrollPaddingTop = sticky ? `${$("#filters").offsetHeight}px` : "0";
   const evidence = go === "winners" ? document.getElementById(`cell:${state.cell}`) || $("#winners tr.marked") : null;
   if (evidence) evidence.scrollIntoView({ block: "center" });
-  else section?.scrollIntoView();
+  // With the tabs above it, where it is one.
+  else (isTab ? $("nav") : section)?.scrollIntoView();
   if (!$("#detail").open) (evidence || section)?.focus({ preventScroll: true });
 }
 
@@ -112,8 +136,8 @@ async function start() {
   model = await readData();
   index();
   state.group = fullestGroup();
-  $("#filters").hidden = false;
   $("#drawn").hidden = false;
+  $("main").classList.add("tabbed");
   startTools();
   startDialog();
   addEventListener("hashchange", follow);

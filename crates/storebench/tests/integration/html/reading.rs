@@ -5,11 +5,46 @@ use serde_json::json;
 use super::browser::Browser;
 use super::{hash, open, storebench};
 
-/// Whether all pictures are within their boxes, and the boxes within the page.
-const WITHIN: &str = "[...document.querySelectorAll('#drawn .chart svg')].every((svg) => { \
-                      const [inner, outer] = [svg, svg.parentElement].map((e) => e.getBoundingClientRect()); \
-                      return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
-                      && outer.right <= document.documentElement.clientWidth; })";
+/// Whether all pictures in it are within their boxes, and the boxes within the page.
+fn within(selector: &str) -> String {
+    format!(
+        "[...document.querySelectorAll('{selector} .chart svg')].every((svg) => {{ \
+         const [inner, outer] = [svg, svg.parentElement].map((e) => e.getBoundingClientRect()); \
+         return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
+         && outer.right <= document.documentElement.clientWidth; }})"
+    )
+}
+
+/// The sections below the answer that the reader sees.
+const SEEN: &str = "[...document.querySelectorAll('main > section, #drawn > section')]\
+                    .filter((section) => section.id !== 'answer' && section.getClientRects().length).map((section) => section.id)";
+
+#[test]
+fn below_the_answer_is_one_section_and_on_paper_are_all() {
+    let Some(mut browser) = open("") else { return };
+    let screen = json!({"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+    browser.send("Emulation.setDeviceMetricsOverride", screen);
+    browser.until("innerWidth === 1280");
+    assert_eq!(browser.value(SEEN), json!(["winners"]));
+    let height = browser.value("document.documentElement.scrollHeight").as_u64().unwrap();
+    assert!(height <= 4_000, "the page opens {height} px tall");
+    browser.click("nav a[href='#go=memory']");
+    browser.until(&format!("JSON.stringify({SEEN}) === '[\"memory\"]'"));
+    assert_eq!(browser.text("nav a[aria-current]"), "Memory");
+    // Its chart is drawn as it comes into view, as wide as its box.
+    browser.until("document.querySelector('#memory .chart svg') !== null");
+    assert_eq!(browser.value(&within("#memory")), json!(true));
+    browser.click("nav a[href='#go=machine']");
+    browser.until("document.getElementById('filters').hidden");
+    assert_eq!(browser.value(SEEN), json!(["machine"]));
+    let empty =
+        browser.value("[...document.querySelectorAll('nav a.empty')].map((link) => link.textContent)");
+    assert!(empty.as_array().unwrap().contains(&json!("Load")), "{empty}");
+    browser.send("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    let all = browser.count("nav a") - 1;
+    assert_eq!(browser.value(&format!("{SEEN}.length")), json!(all));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
 
 #[test]
 fn on_paper_charts_stay_within_their_boxes() {
@@ -20,10 +55,14 @@ fn on_paper_charts_stay_within_their_boxes() {
     browser.send("Emulation.setEmulatedMedia", json!({"media": "print"}));
     browser.send("Emulation.setDeviceMetricsOverride", paper);
     browser.until("innerWidth === 700");
-    assert_eq!(browser.value(WITHIN), json!(true));
+    assert_eq!(browser.value(&within("#drawn")), json!(true));
     browser.send("Emulation.setEmulatedMedia", json!({"media": ""}));
-    browser.value("dispatchEvent(new Event('afterprint')); drawEveryChart()");
-    browser.until(WITHIN);
+    browser.value("dispatchEvent(new Event('afterprint'))");
+    for section in ["curves", "latency", "space", "safety", "memory"] {
+        browser.value(&format!("showTab('{section}'); drawAll(); drawEveryChart()"));
+        browser.until(&format!("document.querySelector('#{section} .chart svg') !== null"));
+        browser.until(&within(&format!("#{section}")));
+    }
     let pdf = browser.send("Page.printToPDF", json!({}));
     assert!(pdf["data"].as_str().unwrap().len() > 100_000, "the charts are in it");
     assert_eq!(browser.complaints(), Vec::<String>::new());
@@ -206,10 +245,14 @@ fn labels_have_room_and_axes_have_ticks() {
 #[test]
 fn the_focus_stays_on_what_was_changed() {
     let Some(mut browser) = open("") else { return };
-    for (id, value) in [("figure", "latency_p50"), ("x", "record_size"), ("shows", "trial"), ("op", "update")]
-    {
+    for (tab, id, value) in [
+        ("curves", "figure", "latency_p50"),
+        ("curves", "x", "record_size"),
+        ("table", "shows", "trial"),
+        ("table", "op", "update"),
+    ] {
         browser.value(&format!(
-            "(() => {{ const list = document.getElementById('choose-{id}'); list.focus(); list.value = '{value}'; \
+            "(() => {{ showTab('{tab}'); const list = document.getElementById('choose-{id}'); list.focus(); list.value = '{value}'; \
              list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
         ));
         assert_eq!(browser.value("document.activeElement.id"), json!(format!("choose-{id}")));
@@ -251,7 +294,7 @@ fn a_copied_link_opens_its_section_and_back_goes_back() {
 
 #[test]
 fn wide_tables_keep_their_names_and_sorting_keeps_their_rows() {
-    let Some(mut browser) = open("") else { return };
+    let Some(mut browser) = open("#go=table") else { return };
     for cell in ["#winners tbody th", "#winners thead th", "#table tbody th", "#table thead th"] {
         let position = format!("getComputedStyle(document.querySelector('{cell}')).position");
         assert_eq!(browser.value(&position), json!("sticky"), "{cell}");
