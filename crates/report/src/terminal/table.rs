@@ -27,8 +27,8 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> S
     }
     out.push('\n');
     let mut lines = vec![
-        "Figures are geometric means over trials (arithmetic where one is zero). ± is the larger side of the 95 % interval, \
-         absent with a single trial. *: the best, or too close to call with it."
+        "Figures are geometric means over trials (arithmetic where one is zero). ± is the larger side of the 95 % interval; \
+         where that is as large as the figure, \"within 3x\" says within how many times of it the interval lies. Both are absent with a single trial. *: the best, or too close to call with it."
             .to_owned(),
     ];
     lines.push(merged.memory.note().to_owned());
@@ -131,30 +131,62 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
         Some(range) => {
             text.extend(spread::text(Some(range), |end| unit.show(end)).map(|range| format!(" {range}")));
         }
-        None => text.extend(half_width(unit, summary).map(|half| format!(" ±{half}"))),
+        None => text.extend(uncertainty(unit, summary).map(|of| format!(" {of}"))),
     }
     // A place is kept for the mark, so that figures stay aligned.
     text.push_str(if wins { "*" } else { " " });
     text
 }
 
-/// The larger side of the interval: in percent of a geometric mean, else in the unit. Absent where there is no spread.
-fn half_width(unit: Unit, summary: &Summary) -> Option<String> {
+/// The larger side of the interval: in percent of a geometric mean, or times of it where that is 100 % or more, else in the unit.
+/// Absent where there is no spread.
+fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     let Estimate { value, interval } = summary.mean;
     let interval = interval.filter(|interval| interval.high > interval.low)?;
     let half = (interval.high - value).max(value - interval.low);
     Some(match summary.mean_kind {
-        MeanKind::Geometric => percent(half / value * 100.0),
-        MeanKind::Arithmetic => unit.show(half),
+        MeanKind::Geometric => {
+            let percent = half / value * 100.0;
+            if percent < 99.5 {
+                format!("±{}", self::percent(percent))
+            } else {
+                format!("within {}x", times((interval.high / value).max(value / interval.low)))
+            }
+        }
+        MeanKind::Arithmetic => format!("±{}", unit.show(half)),
     })
 }
 
-/// Two digits are enough for an uncertainty; beyond tenfold it is only that.
+/// Two digits are enough for an uncertainty.
+fn times(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { grouped(value.round() as u64) }
+}
+
 fn percent(value: f64) -> String {
     match value {
         v if v < 0.1 => "<0.1%".into(),
-        v if v >= 1000.0 => ">999%".into(),
         v if v < 10.0 => format!("{v:.1}%"),
         v => format!("{}%", grouped(v.round() as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_uncertainty_as_large_as_its_figure_is_told_in_times_of_it() {
+        let told = |low: f64, high: f64| {
+            let interval = Some(Interval { low, high, confidence: 0.95 });
+            let mean = Estimate { value: 1_000.0, interval };
+            let summary =
+                Summary { mean, mean_kind: MeanKind::Geometric, ..Summary::of(&[1_000.0; 3]).unwrap() };
+            uncertainty(Unit::Nanoseconds, &summary).unwrap()
+        };
+        assert_eq!(told(999.9, 1_000.1), "±<0.1%");
+        assert_eq!(told(950.0, 1_050.0), "±5.0%");
+        assert_eq!(told(600.0, 1_700.0), "±70%");
+        assert_eq!(told(400.0, 2_500.0), "within 2.5x");
+        assert_eq!(told(60.0, 17_000.0), "within 17x");
     }
 }
