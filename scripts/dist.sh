@@ -185,7 +185,7 @@ check() {
         chroot=$(command -v chroot)
         in_bare() { env -i "$chroot" "$bare" "/$program" "$@"; }
         in_bare stores
-        in_bare run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --at /work --out /work/runs
+        in_bare run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 --at /work --out /work/runs
         in_bare report latest --out /work/runs --html /work/page.html --sqlite /work/results.db
         in_bare man /work/man
     ' >"$box/check.log" 2>&1 || fail "the program does not work without the packages it was built with: $(tail -n 3 "$box/check.log")"

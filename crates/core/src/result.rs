@@ -63,6 +63,10 @@ pub struct RunHeader {
     /// looks. Empty where nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
+    /// Whether the looks before the last are strict: together they take little of the error that is allowed, and the last takes the
+    /// rest. Otherwise each takes as much.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict_early: bool,
     /// Blocks that earlier runs of the same answer have measured of these cells: the seeds of this run's blocks come after theirs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub blocks_before: u32,

@@ -1,8 +1,9 @@
 //! The end of a run in a few lines, before its tables: what to use, how sure that is, what to do next.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::Run;
 use storebench_core::units::{grouped, rough_duration};
 
 use crate::data::matrix::Matrix;
@@ -27,13 +28,13 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
     if answers.len() > ANSWERED {
         lines.push(format!("And {} more, each with a table below.", answers.len() - ANSWERED));
     }
-    let blocks = blocks(run);
+    let trials = Trials::of(run);
     lines.extend(matrices.iter().take(ANSWERED).flat_map(|matrix| {
         let at = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
         matrix.dangers.iter().map(move |danger| format!("Danger, {at}: {danger}"))
     }));
-    lines.push(sure(decided, all, blocks));
-    lines.push(next(run, blocks, decided < all));
+    lines.push(sure(decided, all, &trials));
+    lines.push(next(&trials, decided < all));
     let lines: String = lines.iter().map(|line| wrap(line, style.width, "  ")).collect();
     format!("{lines}\n")
 }
@@ -46,13 +47,38 @@ fn compared(matrices: &[&Matrix]) -> (usize, usize) {
     (decided.count(), held.count())
 }
 
-/// The most trials that a cell has.
-fn blocks(run: &Run) -> u32 {
-    run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
+/// The trials of a run's cells.
+struct Trials {
+    /// The fewest that a cell has, and the most.
+    fewest: u32,
+    most: u32,
+    /// The time that one of each takes.
+    one_of_each_s: f64,
 }
 
-fn sure(decided: usize, all: usize, blocks: u32) -> String {
-    let trials = if blocks == 1 { "1 trial".to_owned() } else { format!("{blocks} trials") };
+impl Trials {
+    fn of(run: &Run) -> Trials {
+        let mut cells: BTreeMap<String, (u32, f64)> = BTreeMap::new();
+        for trial in &run.trials {
+            let (count, took_s) = cells.entry(trial.cell.id()).or_default();
+            *count += 1;
+            *took_s += trial.took_s();
+        }
+        let counts = || cells.values().map(|(count, _)| *count);
+        Trials {
+            fewest: counts().min().unwrap_or(0),
+            most: counts().max().unwrap_or(0),
+            one_of_each_s: cells.values().map(|(count, took_s)| took_s / f64::from(*count)).sum(),
+        }
+    }
+}
+
+fn sure(decided: usize, all: usize, trials: &Trials) -> String {
+    let trials = match trials {
+        Trials { fewest, most, .. } if fewest < most => format!("{fewest} to {most} trials"),
+        Trials { most: 1, .. } => "1 trial".to_owned(),
+        Trials { most, .. } => format!("{most} trials"),
+    };
     let with = format!("with {trials} of each store");
     match (decided, all) {
         (0, 1) => format!("How sure: the best are too close to call {with}."),
@@ -72,17 +98,16 @@ fn sure(decided: usize, all: usize, blocks: u32) -> String {
 }
 
 /// The next step, and how long it takes by what this run's trials took.
-fn next(run: &Run, blocks: u32, is_open: bool) -> String {
+fn next(trials: &Trials, is_open: bool) -> String {
     let advise = "storebench advise answers for your own records";
     if !is_open {
         return format!("Next: {advise}.");
     }
-    let trials = if blocks < MANY { MANY } else { blocks.saturating_mul(2) };
-    let took_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
-    let all_s = took_s / f64::from(blocks.max(1)) * f64::from(trials);
+    let more = if trials.most < MANY { MANY } else { trials.most.saturating_mul(2) };
+    let all_s = trials.one_of_each_s * f64::from(more);
     let time = Duration::try_from_secs_f64(all_s.round().max(1.0)).map(rough_duration);
     let time = time.map_or_else(|_| String::new(), |time| format!(" takes about {time} and"));
-    format!("Next: the same with --trials {trials}{time} tells closer stores apart; {advise}.")
+    format!("Next: the same with --trials {more}{time} tells closer stores apart; {advise}.")
 }
 
 #[cfg(test)]
@@ -129,6 +154,22 @@ mod tests {
         );
         // 6 trials of 1.5 s in two blocks.
         assert!(open.contains("--trials 7 takes about 32 s and tells closer stores apart"), "{open}");
+    }
+
+    #[test]
+    fn stores_of_which_some_were_measured_more_often_are_told_so() {
+        let mut block = |number: usize| {
+            let noise = [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
+            vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(101_000.0 / noise)]
+        };
+        let mut all: Vec<_> = (0..6).map(&mut block).collect();
+        all.iter_mut().skip(3).for_each(|block| block.truncate(1));
+        let run = blocks("box", &all);
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        let told = text(&Report::new(&merged), Style { width: 100, colour: false });
+        assert!(told.contains("with 3 to 6 trials of each store"), "{told}");
+        // One trial of each takes 2 x 1.5 s, whatever they had.
+        assert!(told.contains("--trials 7 takes about 21 s"), "{told}");
     }
 
     #[test]

@@ -57,6 +57,10 @@ impl Changes {
             settings,
             axes,
         } = self;
+        if trials.is_some() {
+            // Whoever says how many means so many, and no more where no budget is said beside it.
+            plan.budget = None;
+        }
         set(&mut plan.trials, trials);
         set(&mut plan.seed, seed);
         set(&mut plan.size_limit, size_limit);

@@ -60,8 +60,9 @@ impl Advice {
     /// The stores whose place beside the best more blocks won't change: it is clear, as [`Advice::is_clear`] says of the second, or
     /// not even the last of these looks is likely to make it so.
     pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
-        let last = looks.last().copied().unwrap_or(0);
-        let unlikely = |ratio: Ratio| undecided::chance(ratio, last, None) < 1.0;
+        let blocks = looks.last().copied().unwrap_or(0);
+        let last = undecided::Look { blocks, confidence: looks::confidence(looks.len()) };
+        let unlikely = |ratio: Ratio| undecided::chance(ratio, last) < 0.5;
         let is_beyond = |store: &&Candidate| {
             looks::is_clear(store.rule, store.times_worse, precision)
                 || (store.rule == Some(Rule::Interval) && store.times_worse.is_some_and(unlikely))

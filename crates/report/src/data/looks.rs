@@ -4,8 +4,15 @@
 //! the interval's confidence says. So it is planned beforehand after how many blocks to look, and each look takes an
 //! interval whose error is its share of the whole (Bonferroni): whichever look ends the search, its interval holds with
 //! [`CONFIDENCE`].
+//!
+//! Where a run goes on for as long as its budget lasts, the early looks are strict instead: together they take [`EARLY`] of the error, and
+//! whatever ends the measuring, the last look or the time, has the rest (J. Haybittle, *Repeated assessment of results in clinical trials of
+//! cancer treatment*, British Journal of Radiology 44, 1971). So an early look ends what is clear at once, and hardly anything that more
+//! trials would have made less so.
 
 use std::collections::BTreeSet;
+
+use storebench_core::result::RunHeader;
 
 use super::merge::{Entry, Merged};
 use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule};
@@ -33,6 +40,34 @@ pub fn first_from(blocks: u32) -> Option<u32> {
 /// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
 pub fn confidence(looks: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
+}
+
+/// The share of the error that strict early looks take together.
+const EARLY: f64 = 0.1;
+
+/// The confidences of looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Levels {
+    /// Of each look before the last.
+    pub early: f64,
+    /// Of whatever ends the measuring, if no early look did.
+    pub end: f64,
+}
+
+/// The confidences by which figures of these runs are judged.
+pub fn levels<'h>(runs: impl Iterator<Item = &'h RunHeader>) -> Levels {
+    let runs: Vec<&RunHeader> = runs.collect();
+    match runs[..] {
+        [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => Levels {
+            early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
+            end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
+        },
+        // Bonferroni's bound holds whatever ended each of several runs.
+        _ => {
+            let alike = confidence(together(runs.iter().map(|run| run.looks.len())));
+            Levels { early: alike, end: alike }
+        }
+    }
 }
 
 /// Whether blocks are to end after so many: no more are planned, or it is time to look and it is `clear`.
@@ -65,6 +100,7 @@ pub fn together(looks: impl Iterator<Item = usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::undecided;
     use crate::stats::tests::normal;
     use crate::stats::{Better, Series, decide_at};
 
@@ -124,6 +160,55 @@ mod tests {
         called.count() as f64 / f64::from(rounds)
     }
 
+    /// The same of a run with a budget, which leaves what the last look will hardly decide.
+    fn called_worse_by_strict_looks(stores: usize) -> f64 {
+        let planned = from(8);
+        let mut run = crate::data::samples::blocks("box", &[]);
+        run.header.looks.clone_from(&planned);
+        run.header.strict_early = true;
+        let Levels { early, end } = levels(std::iter::once(&run.header));
+        let last = undecided::Look { blocks: planned[planned.len() - 1], confidence: end };
+        let mut random = fastrand::Rng::with_seed(8);
+        let rounds = 1_000;
+        let called = (0..rounds).filter(|_| {
+            let mut series: Vec<Series<u32>> = vec![Series::new(); stores];
+            for blocks in 1..=last.blocks {
+                for store in &mut series {
+                    store.insert(blocks, (0.1 * normal(&mut random)).exp());
+                }
+                if !planned.contains(&blocks) {
+                    continue;
+                }
+                let told = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
+                if told(early).any(|other| !other.wins) {
+                    return true;
+                }
+                let goes_on = |ratio: Ratio| blocks < last.blocks && undecided::chance(ratio, last) >= 0.1;
+                if !told(early).any(|other| other.times_worse.is_some_and(goes_on)) {
+                    return told(end).any(|other| !other.wins);
+                }
+            }
+            false
+        });
+        called.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn strict_early_looks_leave_the_last_nearly_all_of_the_error() {
+        let mut run = crate::data::samples::blocks("box", &[]);
+        run.header.looks = vec![8, 12, 20, 32];
+        let at = |runs: &[&RunHeader]| levels(runs.iter().copied());
+        assert_eq!(at(&[&run.header]), Levels { early: confidence(4), end: confidence(4) });
+        let alike = run.header.clone();
+        run.header.strict_early = true;
+        let strict = at(&[&run.header]);
+        assert!((strict.early - (1.0 - 0.005 / 3.0)).abs() < 1e-12 && (strict.end - 0.955).abs() < 1e-12);
+        // Whichever looks of two runs came together.
+        assert_eq!(at(&[&run.header, &alike]).end, confidence(16));
+        run.header.looks = vec![40];
+        assert_eq!(at(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
+    }
+
     #[test]
     fn equal_stores_are_called_better_no_more_often_than_the_confidence_allows() {
         for blocks in [10, 16, 100] {
@@ -132,6 +217,10 @@ mod tests {
                 let share = called_better(stores, planned, confidence(planned.len()));
                 assert!(share <= 0.05, "{stores} stores, {blocks} blocks: {share}");
             }
+        }
+        for stores in [2, 4, 10] {
+            let share = called_worse_by_strict_looks(stores);
+            assert!(share <= 0.05, "{stores} stores, strict early looks: {share}");
         }
         // The fault that this guards against: a look after every block, each as if it were the only one.
         let every: Vec<u32> = (3..=16).collect();

@@ -17,7 +17,7 @@ use storebench_core::workload::table::{Headline, Workload};
 use super::clock;
 use super::crowd;
 use super::danger;
-use super::looks;
+use super::looks::{self, Levels};
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
 use super::readable::Readable;
@@ -267,14 +267,35 @@ impl<'g, 'a> Sorted<'g, 'a> {
         }
     }
 
-    /// Ranks the contestants at a position by a figure.
+    /// Ranks the contestants at a position by a figure. A store that an early look told from all others is judged by that look, and
+    /// what was measured on by whatever ended it.
     pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
+        let levels = self.levels(position);
+        let early = self.contest_at(position, name, column, levels.early);
+        if levels.end < levels.early && early.winners().count() > 1 {
+            return self.contest_at(position, name, column, levels.end);
+        }
+        early
+    }
+
+    /// The same by an early look alone.
+    pub(crate) fn early_contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
+        self.contest_at(position, name, column, self.levels(position).early)
+    }
+
+    fn levels(&self, position: &Position) -> Levels {
+        let entries = self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
+        let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
+        looks::levels(runs.iter().filter_map(|run| self.headers.get(*run).copied()))
+    }
+
+    fn contest_at(&self, position: &Position, name: &str, column: &Column, confidence: f64) -> Contest {
         let none = IndexMap::new();
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let mut terms = self.terms(position, name, column);
+        let mut terms = Terms { confidence, ..self.terms(position, name, column) };
         terms.few = Few::Scatter(self.scatter(name, column));
         if column.clocked != Clocked::No && crowd::of(&self.headers, here.values().flatten()).is_some() {
             terms.few = Few::Crowded;

@@ -352,6 +352,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         stores,
         left_out: vec![],
         looks: vec![],
+        strict_early: false,
         blocks_before: 0,
     }
 }

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
+use statrs::distribution::{ContinuousCDF, Normal};
 use storebench_core::cell::Cell;
-use storebench_core::result::Run;
+use storebench_core::result::{Run, RunHeader};
 
 use super::looks;
 use super::matrix::{Contender, Contest, Here, Sorted, figures};
@@ -17,6 +18,9 @@ use crate::stats::{MIN_BLOCKS, Ratio, Rule, t_quantile};
 
 /// Two stores are alike that differ by less, where no precision is asked for.
 const ALIKE: f64 = 0.03;
+
+/// A pair that even the last look decides with a lower probability is left.
+const WORTH_TRYING: f64 = 0.1;
 
 /// The cells of the next block, at their places among `cells`, in the order in which they are to run; empty where nothing is
 /// left to decide, or no further look is planned. `precision`: each ratio that decides a winner is to be known to within this
@@ -31,12 +35,21 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
         let sorted = Sorted::new(&merged, group);
         let figures = figures(&merged, group);
         for (position, here) in &sorted.entries {
-            let contests = figures.iter().map(|(name, column)| sorted.contest(position, name, column));
-            places.extend(Place::of(&run.header.looks, here, contests, precision));
+            let contests = figures.iter().map(|(name, column)| sorted.early_contest(position, name, column));
+            places.extend(Place::of(&run.header, here, contests, precision));
         }
     }
     places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
+}
+
+/// A look that is to come.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// After so many blocks.
+    pub blocks: u32,
+    /// Its confidence.
+    pub confidence: f64,
 }
 
 /// A position that goes on.
@@ -50,14 +63,19 @@ struct Place {
 impl Place {
     /// The contestants that go on at a position; `None` where none does.
     fn of(
-        looks: &[u32],
+        header: &RunHeader,
         here: &Here<'_>,
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
     ) -> Option<Place> {
+        let looks = &header.looks;
         let blocks = here.values().map(|entries| entries.len()).max()? as u32;
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
         let next = *next.filter(|_| blocks < last)?;
+        let levels = looks::levels(std::iter::once(header));
+        let coming =
+            |blocks| Look { blocks, confidence: if blocks < last { levels.early } else { levels.end } };
+        let (next, last) = (coming(next), coming(last));
         // A store that an earlier look gave up has fewer trials.
         let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
         let mut chances: BTreeMap<String, f64> = BTreeMap::new();
@@ -84,8 +102,8 @@ impl Place {
 }
 
 /// The stores of the pairs that are undecided at a position, each with the chance that the next look decides its pair, 1 at most.
-/// Those that even the last look is not likely to decide are not among them.
-fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> Vec<(&str, f64)> {
+/// Those that even the last look will hardly decide are not among them.
+fn open(contest: &Contest, precision: Option<f64>, (next, last): (Look, Look)) -> Vec<(&str, f64)> {
     let Some((best, others)) = contest.contenders.split_first() else { return Vec::new() };
     let mut all = Vec::new();
     for (rank, other) in others.iter().enumerate() {
@@ -98,30 +116,46 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (u32, u32)) -> 
         let Some(ratio) = other.times_worse.filter(|_| is_open && other.rule != Some(Rule::Crowded)) else {
             continue;
         };
-        if precision.is_some() || chance(ratio, last, precision) >= 1.0 {
-            let chance = chance(ratio, next, precision).clamp(0.0, 1.0);
+        if precision.is_some() || chance(ratio, last) >= WORTH_TRYING {
+            let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
             all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
         }
     }
     all
 }
 
-/// The likelihood that a look after so many blocks decides a pair with this ratio, by what its interval will be if the figures go on to vary as
-/// they do: likely from 1 on.
-pub fn chance(ratio: Ratio, look: u32, precision: Option<f64>) -> f64 {
-    let (Some(interval), true) = (ratio.ratio.interval, ratio.blocks >= MIN_BLOCKS) else { return 1.0 };
-    let half = (interval.high / ratio.ratio.value).ln();
-    let half = half * width(look as usize) / width(ratio.blocks);
-    match precision {
-        Some(share) => share.ln_1p() / half,
-        None => (ratio.ratio.value.ln() / half).max((2.0 * ALIKE).ln_1p() / (2.0 * half)),
-    }
+/// The probability that a look after so many blocks decides a pair with this ratio, if the figures go on to vary as they do: that
+/// its interval will exclude 1, or lie close enough around it to call both alike. What is known of the ratio is what its blocks tell, so
+/// that of a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
+/// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
+pub fn chance(ratio: Ratio, look: Look) -> f64 {
+    let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
+    let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
+    // How far the mean over all blocks may yet come to lie from the mean of those that were run.
+    let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
+    let below = |bound: f64| match Normal::new(here, spread) {
+        Ok(means) => means.cdf(bound),
+        Err(_) => f64::from(here < bound),
+    };
+    let told = below(-then) + 1.0 - below(then);
+    let room = (ALIKE.ln_1p() - then).max(0.0);
+    (told + below(room) - below(-room)).min(1.0)
 }
 
-/// The width of an interval over so many blocks, of figures that vary alike.
-fn width(blocks: usize) -> f64 {
-    let blocks = blocks.max(2);
-    t_quantile(blocks - 1, looks::confidence(looks::from(1).len())) / (blocks as f64).sqrt()
+/// How near a look after so many blocks comes to knowing a ratio to within a share of itself: 1 where it is likely to.
+fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
+    forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
+}
+
+/// The standard error of a ratio, and half of its interval after a look, both of its logarithm; `None` where too few blocks have run to
+/// tell.
+fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
+    let now = (interval.high / ratio.ratio.value).ln();
+    let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
+    let error = now / quantile(ratio.blocks, interval.confidence);
+    let narrower = (ratio.blocks as f64 / f64::from(look.blocks)).sqrt();
+    Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
 }
 
 /// Whether a store is told from the best, or known to be like it.
@@ -151,6 +185,8 @@ mod tests {
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
+    use crate::stats::tests::normal;
+    use crate::stats::{Series, compare_at};
 
     /// The stores of the next block after blocks of these stores, each with its nanoseconds by block.
     fn after(
@@ -192,7 +228,37 @@ mod tests {
     #[test]
     fn a_pair_that_no_budget_decides_is_left() {
         let (one, other) = (noisy(1000.0, 0.9, 1), noisy(1001.0, 0.9, 3));
-        assert_eq!(after(5, &[("lmdb", &one), ("redb", &other)], None), Vec::<&str>::new());
+        assert_eq!(after(12, &[("lmdb", &one), ("redb", &other)], None), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_pair_of_few_blocks_that_look_alike_is_not_given_up() {
+        // 4 % apart, and as much again by chance.
+        let (one, other) = (noisy(1000.0, 0.05, 1), noisy(1040.0, 0.1, 3));
+        assert_eq!(after(5, &[("lmdb", &one), ("redb", &other)], None), ["lmdb", "redb"]);
+    }
+
+    #[test]
+    fn a_look_decides_as_many_pairs_as_was_foretold() {
+        const BLOCKS: usize = 8;
+        const LOOK: usize = 32;
+        let confidence = looks::confidence(looks::from(1).len());
+        let mut random = fastrand::Rng::with_seed(4);
+        let (mut foretold, mut came) = (0.0, 0.0);
+        for _ in 0..4_000 {
+            // The chance takes any difference for as likely as any other before it is looked at.
+            let apart = random.f64() * 3.0 - 1.5;
+            let logs: Vec<f64> = (0..LOOK).map(|_| apart + normal(&mut random)).collect();
+            let ratio = |blocks: usize| {
+                let series =
+                    |logs: &[f64]| logs.iter().map(|log| log.exp()).enumerate().collect::<Series<usize>>();
+                compare_at(&series(&logs[..blocks]), &series(&vec![0.0; blocks]), confidence).unwrap()
+            };
+            foretold += chance(ratio(BLOCKS), Look { blocks: LOOK as u32, confidence });
+            let interval = ratio(LOOK).ratio.interval.unwrap();
+            came += f64::from(u8::from(interval.low > 1.0 || interval.high < 1.0));
+        }
+        assert!((0.95..1.05).contains(&(foretold / came)), "{foretold} foretold, {came} came");
     }
 
     #[test]

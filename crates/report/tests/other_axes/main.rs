@@ -172,6 +172,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
         stores: Vec::new(),
         left_out: vec![LeftOut { cell: at("random", "64KiB", "64MiB", "yes"), reason: "too slow".into() }],
         looks: Vec::new(),
+        strict_early: false,
         blocks_before: 0,
     };
     Run { header, trials }

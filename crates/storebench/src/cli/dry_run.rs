@@ -50,8 +50,14 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         }
     }
     text.push_str(&omissions(left_out));
+    let further = plan.budget.map_or_else(String::new, |budget| {
+        format!(
+            "What is undecided then is measured further, until {} are over in all.\n",
+            rough_duration(budget.0)
+        )
+    });
     text.push_str(&format!(
-        "\n{}, {}: about {}.\nA trial takes up to {} of disk, and {} of memory beside caches.\n",
+        "\n{}, {}: about {}.\n{further}A trial takes up to {} of disk, and {} of memory beside caches.\n",
         counted(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),

@@ -322,6 +322,8 @@ fn header(
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
         looks: if goes_further(plan) { looks::from(plan.trials) } else { Vec::new() },
+        // A precision is a matter of width: every look is as good as the last.
+        strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,
     };
     Ok((header, missing))

@@ -2,7 +2,8 @@ use storebench_core::result::Run;
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
-use crate::data::samples::{Sample, run};
+use crate::column::MEAN_LATENCY;
+use crate::data::samples::{Sample, blocks, run};
 
 fn only(runs: &[Run]) -> Matrix {
     let merged = Merged::new(runs, &["null"]);
@@ -25,6 +26,38 @@ fn the_harness_never_wins() {
     }
     let runs = [run("box", &[Sample::new("null")])];
     assert!(matrices(&Merged::new(&runs, &["null"])).is_empty());
+}
+
+#[test]
+fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
+    // Eight ratios of 1.34 % or so with a standard error of 0.38 %: too little for a strict look, enough for the last.
+    let block = |number: usize| {
+        let other = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();
+        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
+    };
+    let mut run = blocks("box", &(0..8).map(block).collect::<Vec<_>>());
+    run.header.looks = vec![8, 12, 20, 32];
+    run.header.strict_early = true;
+    let told = |run: &Run| {
+        let merged = Merged::new(std::slice::from_ref(run), &[]);
+        let sorted = Sorted::new(&merged, &merged.groups[0]);
+        let position = sorted.entries.keys().next().unwrap();
+        let column = &MEAN_LATENCY;
+        [sorted.early_contest(position, "get", column), sorted.contest(position, "get", column)]
+            .map(|contest| winners(&contest).len())
+    };
+    assert_eq!(told(&run), [2, 1]);
+    // What a strict look tells stays so, with its own interval.
+    let clear = |number: usize| {
+        let other = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
+        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
+    };
+    let clear = Run { trials: blocks("box", &(0..8).map(clear).collect::<Vec<_>>()).trials, ..run };
+    assert_eq!(told(&clear), [1, 1]);
+    let row =
+        only(std::slice::from_ref(&clear)).rows.into_iter().find(|row| row.figure.name == "get").unwrap();
+    let interval = row.contests[0].contenders[1].times_worse.unwrap().ratio.interval.unwrap();
+    assert!((interval.confidence - (1.0 - 0.005 / 3.0)).abs() < 1e-12, "{interval:?}");
 }
 
 #[test]

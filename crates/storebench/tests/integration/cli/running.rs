@@ -87,6 +87,9 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     );
     assert_eq!(axis(3), BTreeSet::from(["incompressible"]));
     assert_eq!(axis(4), BTreeSet::from(["power", "process"]));
+    assert!(said.out.contains("is measured further, until 2 min 30 s are over in all."), "{said}");
+    let counted = scratch.storebench("run crud --quick --trials 2 --dry-run").ends(Exit::Success);
+    assert!(counted.out.contains("each run 2 times") && !counted.out.contains("further"), "{counted}");
     assert!(said.out.contains(" of disk, and ") && said.out.contains(" of memory beside caches"), "{said}");
     fs::create_dir(scratch.join("storebench-runs")).unwrap();
     scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
