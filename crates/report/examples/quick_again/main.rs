@@ -1,5 +1,5 @@
-//! How often a quick run would name the same stores again: draws pairs of quick runs from a recorded run of many more trials, and
-//! judges the stores that they name alone by each other and by all that was recorded.
+//! The share of the stores named alone that another quick run would name again: draws pairs of quick runs from a recorded run of many
+//! more trials, and judges the stores that they name alone by each other and by all that was recorded.
 //!
 //! usage: cargo run --release -p storebench-report --example quick_again -- RUN TRIALS SECONDS
 //!

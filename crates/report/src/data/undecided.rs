@@ -131,7 +131,7 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (Look, Look)) -
 pub fn chance(ratio: Ratio, look: Look) -> f64 {
     let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
     let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
-    // How far the mean over all blocks may yet come to lie from the mean of those that were run.
+    // The mean over all blocks may yet come to lie so far from the mean of those that were run.
     let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
     let below = |bound: f64| match Normal::new(here, spread) {
         Ok(means) => means.cdf(bound),
@@ -142,7 +142,7 @@ pub fn chance(ratio: Ratio, look: Look) -> f64 {
     (told + below(room) - below(-room)).min(1.0)
 }
 
-/// How near a look after so many blocks comes to knowing a ratio to within a share of itself: 1 where it is likely to.
+/// The width that is asked for, a share of a ratio, in parts of the one that a look is likely to find; 1 at most.
 fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
     forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
 }

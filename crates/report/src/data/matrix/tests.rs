@@ -47,7 +47,7 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
             .map(|contest| winners(&contest).len())
     };
     assert_eq!(told(&run), [2, 1]);
-    // What a strict look tells stays so, with its own interval.
+    // A strict look's verdict stays, with its own interval.
     let clear = |number: usize| {
         let other = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]

@@ -137,7 +137,6 @@ async function start() {
   index();
   state.group = fullestGroup();
   $("#drawn").hidden = false;
-  $("main").classList.add("tabbed");
   startTools();
   startDialog();
   addEventListener("hashchange", follow);
@@ -145,8 +144,12 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 
+// At once, so that nothing is seen that a tab then hides.
+$("main").classList.add("tabbed");
+
 // After the first paint: the answer is readable before anything is drawn.
 requestAnimationFrame(() => setTimeout(() => start().catch((error) => {
+  $("main").classList.remove("tabbed");
   $("#problem").hidden = false;
   $("#problem").textContent = `The figures could not be drawn: ${error.message}`;
   throw error;
