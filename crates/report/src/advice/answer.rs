@@ -61,7 +61,7 @@ impl Advice {
     /// not even the last of these looks is likely to make it so.
     pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
         let blocks = looks.last().copied().unwrap_or(0);
-        let last = undecided::Look { blocks, confidence: looks::confidence(looks.len()) };
+        let last = looks::Look { blocks, confidence: looks::confidence(looks.len()) };
         let unlikely = |ratio: Ratio| undecided::chance(ratio, last) < 0.5;
         let is_beyond = |store: &&Candidate| {
             looks::is_clear(store.rule, store.times_worse, precision)

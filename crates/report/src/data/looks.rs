@@ -45,6 +45,15 @@ pub fn confidence(looks: usize) -> f64 {
 /// The share of the error that strict early looks take together.
 const EARLY: f64 = 0.1;
 
+/// A look that is to come.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// After so many blocks.
+    pub blocks: u32,
+    /// Its confidence.
+    pub confidence: f64,
+}
+
 /// The confidences of looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
@@ -55,9 +64,8 @@ pub struct Levels {
 }
 
 /// The confidences by which figures of these runs are judged.
-pub fn levels<'h>(runs: impl Iterator<Item = &'h RunHeader>) -> Levels {
-    let runs: Vec<&RunHeader> = runs.collect();
-    match runs[..] {
+pub fn levels(runs: &[&RunHeader]) -> Levels {
+    match runs {
         [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => Levels {
             early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
             end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
@@ -166,8 +174,8 @@ mod tests {
         let mut run = crate::data::samples::blocks("box", &[]);
         run.header.looks.clone_from(&planned);
         run.header.strict_early = true;
-        let Levels { early, end } = levels(std::iter::once(&run.header));
-        let last = undecided::Look { blocks: planned[planned.len() - 1], confidence: end };
+        let Levels { early, end } = levels(&[&run.header]);
+        let last = Look { blocks: planned[planned.len() - 1], confidence: end };
         let mut random = fastrand::Rng::with_seed(8);
         let rounds = 1_000;
         let called = (0..rounds).filter(|_| {
@@ -183,7 +191,7 @@ mod tests {
                 if told(early).any(|other| !other.wins) {
                     return true;
                 }
-                let goes_on = |ratio: Ratio| blocks < last.blocks && undecided::chance(ratio, last) >= 0.1;
+                let goes_on = |ratio: Ratio| blocks < last.blocks && undecided::is_worth_trying(ratio, last);
                 if !told(early).any(|other| other.times_worse.is_some_and(goes_on)) {
                     return told(end).any(|other| !other.wins);
                 }
@@ -197,16 +205,15 @@ mod tests {
     fn strict_early_looks_leave_the_last_nearly_all_of_the_error() {
         let mut run = crate::data::samples::blocks("box", &[]);
         run.header.looks = vec![8, 12, 20, 32];
-        let at = |runs: &[&RunHeader]| levels(runs.iter().copied());
-        assert_eq!(at(&[&run.header]), Levels { early: confidence(4), end: confidence(4) });
+        assert_eq!(levels(&[&run.header]), Levels { early: confidence(4), end: confidence(4) });
         let alike = run.header.clone();
         run.header.strict_early = true;
-        let strict = at(&[&run.header]);
+        let strict = levels(&[&run.header]);
         assert!((strict.early - (1.0 - 0.005 / 3.0)).abs() < 1e-12 && (strict.end - 0.955).abs() < 1e-12);
         // Whichever looks of two runs came together.
-        assert_eq!(at(&[&run.header, &alike]).end, confidence(16));
+        assert_eq!(levels(&[&run.header, &alike]).end, confidence(16));
         run.header.looks = vec![40];
-        assert_eq!(at(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
+        assert_eq!(levels(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
     }
 
     #[test]

@@ -270,37 +270,36 @@ impl<'g, 'a> Sorted<'g, 'a> {
     /// Ranks the contestants at a position by a figure. A store that an early look told from all others is judged by that look, and
     /// what was measured on by whatever ended it.
     pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
-        let levels = self.levels(position);
-        let early = self.contest_at(position, name, column, levels.early);
-        if levels.end < levels.early && early.winners().count() > 1 {
-            return self.contest_at(position, name, column, levels.end);
-        }
-        early
+        self.contest_by(self.levels(position), (position, name, column))
     }
 
     /// The same by an early look alone.
     pub(crate) fn early_contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
-        self.contest_at(position, name, column, self.levels(position).early)
+        let early = self.levels(position).early;
+        self.contest_by(Levels { early, end: early }, (position, name, column))
     }
 
     fn levels(&self, position: &Position) -> Levels {
-        let entries = self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
-        let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
-        looks::levels(runs.iter().filter_map(|run| self.headers.get(*run).copied()))
+        looks::levels(&behind(&self.headers, self.at(position)))
     }
 
-    fn contest_at(&self, position: &Position, name: &str, column: &Column, confidence: f64) -> Contest {
+    fn contest_by(&self, levels: Levels, (position, name, column): (&Position, &str, &Column)) -> Contest {
         let none = IndexMap::new();
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let mut terms = Terms { confidence, ..self.terms(position, name, column) };
+        let mut terms = self.terms(position, name, column);
         terms.few = Few::Scatter(self.scatter(name, column));
         if column.clocked != Clocked::No && crowd::of(&self.headers, here.values().flatten()).is_some() {
             terms.few = Few::Crowded;
         }
-        let contenders = decide_on(&series, column.better, terms).into_iter();
+        let decide = |confidence| decide_on(&series, column.better, Terms { confidence, ..terms });
+        let mut contenders = decide(levels.early);
+        if levels.end < levels.early && contenders.iter().filter(|standing| standing.wins).count() > 1 {
+            contenders = decide(levels.end);
+        }
+        let contenders = contenders.into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
         Contest {
@@ -343,9 +342,22 @@ impl<'g, 'a> Sorted<'g, 'a> {
 
     /// On which terms a figure's stores are told apart at a position.
     fn terms(&self, position: &Position, name: &str, column: &Column) -> Terms {
-        let entries = self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
-        terms(&self.headers, entries, name, column)
+        terms(&self.headers, self.at(position), name, column)
     }
+
+    /// All that ran at a position.
+    fn at(&self, position: &Position) -> impl Iterator<Item = &Entry<'a>> + Clone {
+        self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten()
+    }
+}
+
+/// The headers of the runs that entries are from.
+fn behind<'h, 'e>(
+    headers: &[&'h RunHeader],
+    entries: impl Iterator<Item = &'e Entry<'e>>,
+) -> Vec<&'h RunHeader> {
+    let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
+    runs.into_iter().filter_map(|run| headers.get(run).copied()).collect()
 }
 
 /// On which terms figures are told apart that these entries, of runs with these headers, have.
@@ -355,15 +367,14 @@ pub(crate) fn terms<'e>(
     name: &str,
     column: &Column,
 ) -> Terms {
-    let runs: BTreeSet<usize> = entries.clone().map(|entry| entry.run).collect();
-    let headers = || runs.iter().filter_map(|run| headers.get(*run));
-    let looks = looks::together(headers().map(|header| header.looks.len()));
+    let headers = behind(headers, entries.clone());
+    let looks = looks::together(headers.iter().map(|header| header.looks.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
-    let environments = headers().map(|header| &header.environment);
+    let environments = headers.iter().map(|header| &header.environment);
     Terms {
         few: Few::Threshold,
         confidence: looks::confidence(looks),
-        resolution: clock::resolution(environments.clone(), column, name, threads),
+        resolution: clock::resolution(environments, column, name, threads),
     }
 }
 

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use storebench_core::cell::Cell;
 use storebench_core::result::{Run, RunHeader};
 
-use super::looks;
+use super::looks::{self, Look};
 use super::matrix::{Contender, Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
 use crate::stats::{MIN_BLOCKS, Ratio, Rule, t_quantile};
@@ -43,15 +43,6 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
     places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
 }
 
-/// A look that is to come.
-#[derive(Debug, Clone, Copy)]
-pub struct Look {
-    /// After so many blocks.
-    pub blocks: u32,
-    /// Its confidence.
-    pub confidence: f64,
-}
-
 /// A position that goes on.
 struct Place {
     /// The cells that do, by their ids.
@@ -72,7 +63,7 @@ impl Place {
         let blocks = here.values().map(|entries| entries.len()).max()? as u32;
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
         let next = *next.filter(|_| blocks < last)?;
-        let levels = looks::levels(std::iter::once(header));
+        let levels = looks::levels(&[header]);
         let coming =
             |blocks| Look { blocks, confidence: if blocks < last { levels.early } else { levels.end } };
         let (next, last) = (coming(next), coming(last));
@@ -116,12 +107,17 @@ fn open(contest: &Contest, precision: Option<f64>, (next, last): (Look, Look)) -
         let Some(ratio) = other.times_worse.filter(|_| is_open && other.rule != Some(Rule::Crowded)) else {
             continue;
         };
-        if precision.is_some() || chance(ratio, last) >= WORTH_TRYING {
+        if precision.is_some() || is_worth_trying(ratio, last) {
             let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
             all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
         }
     }
     all
+}
+
+/// Whether the last look may decide a pair.
+pub(super) fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
+    chance(ratio, last) >= WORTH_TRYING
 }
 
 /// The probability that a look after so many blocks decides a pair with this ratio, if the figures go on to vary as they do: that

@@ -150,7 +150,7 @@ fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
             if percent < 99.5 {
                 format!("±{}", self::percent(percent))
             } else {
-                format!("within {}x", times((interval.high / value).max(value / interval.low)))
+                format!("within {}x", two_digits((interval.high / value).max(value / interval.low)))
             }
         }
         MeanKind::Arithmetic => format!("±{}", unit.show(half)),
@@ -158,16 +158,12 @@ fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
 }
 
 /// Two digits are enough for an uncertainty.
-fn times(value: f64) -> String {
+fn two_digits(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { grouped(value.round() as u64) }
 }
 
 fn percent(value: f64) -> String {
-    match value {
-        v if v < 0.1 => "<0.1%".into(),
-        v if v < 10.0 => format!("{v:.1}%"),
-        v => format!("{}%", grouped(v.round() as u64)),
-    }
+    if value < 0.1 { "<0.1%".into() } else { format!("{}%", two_digits(value)) }
 }
 
 #[cfg(test)]

@@ -265,9 +265,7 @@ fn the_table_sorts_copies_and_everything_can_be_taken_out() {
 #[test]
 fn it_fits_a_phone_and_has_a_dark_side() {
     let Some(mut browser) = open("") else { return };
-    let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true});
-    browser.send("Emulation.setDeviceMetricsOverride", phone);
-    browser.until("innerWidth === 390");
+    browser.show_on(390, 844, true);
     let width = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
     assert!(width <= 390, "the page is {width} wide");
     let ground = "getComputedStyle(document.body).backgroundColor";

@@ -24,10 +24,12 @@ function drawAll() {
   drawDetail();
 }
 
+/** The section that a tab opens. */
+const sectionOf = (link) => document.getElementById(link.hash.slice("#go=".length));
+
 /** Shows one section below the answer, as a tab. On paper, and without scripts, all stand one below the other. */
 function showTab(id) {
   const links = [...document.querySelectorAll("nav a")];
-  const sectionOf = (link) => document.getElementById(link.hash.slice("#go=".length));
   const asked = document.getElementById(id)?.closest("main section:not(#answer)");
   const chosen = asked || sectionOf(links[1]);
   for (const link of links) {
@@ -42,7 +44,7 @@ function showTab(id) {
 
 /** Tells tabs that have nothing to show from those that have. */
 const markEmptyTabs = () =>
-  document.querySelectorAll("nav a").forEach((link) => link.classList.toggle("empty", document.getElementById(link.hash.slice("#go=".length)).classList.contains("bare")));
+  document.querySelectorAll("nav a").forEach((link) => link.classList.toggle("empty", sectionOf(link).classList.contains("bare")));
 
 /** Follows a link within the page: takes its choices, and goes where it points. */
 function follow(event) {

@@ -136,6 +136,14 @@ impl Browser {
         self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
 
+    /// Has a screen of so many pixels: a phone's has two of its own for each.
+    pub fn show_on(&mut self, width: u32, height: u32, phone: bool) {
+        let scale = if phone { 2 } else { 1 };
+        let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone});
+        self.send("Emulation.setDeviceMetricsOverride", screen);
+        self.until(&format!("innerWidth === {width}"));
+    }
+
     /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();

@@ -22,9 +22,7 @@ const SEEN: &str = "[...document.querySelectorAll('main > section, #drawn > sect
 #[test]
 fn below_the_answer_is_one_section_and_on_paper_are_all() {
     let Some(mut browser) = open("") else { return };
-    let screen = json!({"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-    browser.send("Emulation.setDeviceMetricsOverride", screen);
-    browser.until("innerWidth === 1280");
+    browser.show_on(1280, 900, false);
     assert_eq!(browser.value(SEEN), json!(["winners"]));
     let height = browser.value("document.documentElement.scrollHeight").as_u64().unwrap();
     assert!(height <= 4_000, "the page opens {height} px tall");
@@ -50,11 +48,9 @@ fn below_the_answer_is_one_section_and_on_paper_are_all() {
 fn on_paper_charts_stay_within_their_boxes() {
     let Some(mut browser) = open("") else { return };
     browser.value("drawEveryChart()");
-    let paper = json!({"width": 700, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
     browser.value("dispatchEvent(new Event('beforeprint'))");
     browser.send("Emulation.setEmulatedMedia", json!({"media": "print"}));
-    browser.send("Emulation.setDeviceMetricsOverride", paper);
-    browser.until("innerWidth === 700");
+    browser.show_on(700, 1000, false);
     assert_eq!(browser.value(&within("#drawn")), json!(true));
     browser.send("Emulation.setEmulatedMedia", json!({"media": ""}));
     browser.value("dispatchEvent(new Event('afterprint'))");
@@ -166,9 +162,7 @@ fn what_settings_are_worth_has_a_row_for_each() {
          const place = make('div', { class: 'dots', 'data-dots': '0' }); document.querySelector('main').prepend(place); drawAll(); drawEveryChart(); })()",
     );
     for width in [1280, 390] {
-        let device = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        browser.send("Emulation.setDeviceMetricsOverride", device);
-        browser.until(&format!("innerWidth === {width}"));
+        browser.show_on(width, 900, false);
         browser.until("document.querySelectorAll('.dots svg .mark').length === 2");
         assert_eq!(browser.count(".dots svg .mark.open"), 1);
         assert!(browser.text(".dots svg").contains("levels, beside 2"));
