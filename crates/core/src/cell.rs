@@ -12,7 +12,7 @@ pub use crate::axis::Axis;
 use crate::axis::Value;
 use crate::axis::read::{Read, Write};
 pub use crate::axis::table::{DEFAULT_PLACE, HERE};
-pub use crate::axis::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+pub use crate::axis::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use crate::units::{CountRange, SizeRange, Sizes};
 
 /// The name of a place on a disk.
@@ -60,6 +60,11 @@ impl Cell {
             Err(place) if off => self.values.insert(place, (axis, value)),
             Err(_) => {}
         }
+    }
+
+    /// Takes an axis out of it.
+    pub fn remove(&mut self, axis: Axis) {
+        self.values.retain(|(own, _)| *own != axis);
     }
 
     /// Its value on an axis, if it is not the default.
@@ -157,6 +162,11 @@ impl Cell {
     /// The engines' caches.
     pub fn tuning(&self) -> Tuning {
         self.parsed(Axis::TUNING).unwrap_or_default()
+    }
+
+    /// When its store compresses values.
+    pub fn compression(&self) -> Compression {
+        self.parsed(Axis::COMPRESSION).unwrap_or_default()
     }
 
     /// The state of memory before the reads.

@@ -13,7 +13,7 @@ use self::lines::{Lines, Tail};
 use self::room::Room;
 pub use self::room::{is_full, with_room};
 use self::whereabouts::Whereabouts;
-use crate::axis::Axis;
+use crate::axis::{Axis, Value};
 use crate::bounded;
 use crate::error::{Error, Exit, Result};
 use crate::guard::{self, Lock, try_lock};
@@ -257,6 +257,13 @@ fn needed(header: &RunHeader) -> Vec<Axis> {
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
 
+/// The values on axes that the plan of an older run names beside its axes, as its cells would have them today.
+fn beside_axes(header: &RunHeader) -> Option<(Axis, Value)> {
+    let plan: toml::Table = header.plan.parse().ok()?;
+    let compression = plan.get(Axis::COMPRESSION.name())?.as_str()?;
+    Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
+}
+
 fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
     let bytes = bounded::bytes(&name, MOST_RESULTS).map_err(|error| match error.kind() {
@@ -269,11 +276,14 @@ fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
         _ => Error::io("reading", &name)(error),
     })?;
     crate::threads::ready();
-    let lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
+    let mut lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
         let message =
             format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
         Error::new(Exit::NotStorebench, message)
     })?;
+    if let Some((axis, value)) = beside_axes(header) {
+        lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
+    }
     Ok((bytes, lines))
 }
 

@@ -44,14 +44,14 @@ impl Visitor<'_> for Read {
     }
 }
 
-/// Reads a list of values of an axis.
+/// Reads a list of values of an axis; a value by itself is a list of one.
 pub struct ReadList(pub Axis);
 
 impl<'de> DeserializeSeed<'de> for ReadList {
     type Value = Vec<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Value>, D::Error> {
-        deserializer.deserialize_seq(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -68,6 +68,22 @@ impl<'de> Visitor<'de> for ReadList {
             values.push(value);
         }
         Ok(values)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Vec<Value>, E> {
+        Read(self.0).visit_str(text).map(|value| vec![value])
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Vec<Value>, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Vec<Value>, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Vec<Value>, E> {
+        self.visit_str(&number.to_string())
     }
 }
 

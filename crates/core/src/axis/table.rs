@@ -6,7 +6,7 @@ use super::def::{Axis, AxisDef, Form, Presence, Role};
 use super::file_system::FileSystem;
 use super::file_system::kind::KINDS;
 use super::value::Value;
-use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
 use super::{device, shop, sql, ycsb};
 use crate::shown::quoted;
@@ -148,6 +148,19 @@ static TUNING: AxisDef = AxisDef {
     ..WORDS
 };
 
+static COMPRESSION: AxisDef = AxisDef {
+    name: "compression",
+    order: 55,
+    value_name: "WHEN,...",
+    help: "Compression of values: auto (for compressible data), on, off",
+    many: "ways to compress",
+    presence: Presence::Off("auto"),
+    known: &["auto", "on", "off"],
+    read: read::<Compression>,
+    words: |value| format!("compression {value}"),
+    ..WORDS
+};
+
 static CACHE: AxisDef = AxisDef {
     name: "cache",
     order: 60,
@@ -240,7 +253,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 26] = [
+pub static ALL: [&AxisDef; 27] = [
     &PLACE,
     &DISK,
     &MACHINE,
@@ -248,6 +261,7 @@ pub static ALL: [&AxisDef; 26] = [
     &THREADS,
     &RATE,
     &TUNING,
+    &COMPRESSION,
     &CACHE,
     &GUARANTEE,
     &DATA,
@@ -279,6 +293,7 @@ impl Axis {
     pub const THREADS: Axis = Axis(&THREADS);
     pub const RATE: Axis = Axis(&RATE);
     pub const TUNING: Axis = Axis(&TUNING);
+    pub const COMPRESSION: Axis = Axis(&COMPRESSION);
     pub const CACHE: Axis = Axis(&CACHE);
     pub const GUARANTEE: Axis = Axis(&GUARANTEE);
     pub const DATA: Axis = Axis(&DATA);

@@ -208,6 +208,58 @@ impl FromStr for Cache {
     }
 }
 
+/// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Compression {
+    /// For compressible data.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Compression {
+    /// Every choice.
+    pub const ALL: [Compression; 3] = [Compression::Auto, Compression::On, Compression::Off];
+
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Auto => "auto",
+            Compression::On => "on",
+            Compression::Off => "off",
+        }
+    }
+
+    /// Whether it is on for `data`.
+    pub fn is_on(self, data: Data) -> bool {
+        match self {
+            Compression::Auto => data == Data::Compressible,
+            Compression::On => true,
+            Compression::Off => false,
+        }
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Compression {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Compression::ALL.into_iter().find(|compression| compression.name() == text);
+        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
+    }
+}
+
+as_text!(Compression);
+
 /// The load that runs beside a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Background {
@@ -304,6 +356,7 @@ to_value!(CountRange, count => (count.from, count.to));
 to_value!(FileSystem, system => (u64::from(system.cluster()), 0));
 to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
+to_value!(Compression, compression => (compression as u64, 0));
 to_value!(Cache, cache => (cache as u64, 0));
 to_value!(GuaranteeChoice, asked => match asked.tier() {
     None => (0, 0),

@@ -6,8 +6,10 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{Bytes, Period, Plan};
+use super::{Axes, Bytes, Period, Plan};
+use crate::axis::Axis;
 use crate::axis::read::Key;
+use crate::cell::Compression;
 use crate::workload::parameter::{Parameters, Read};
 use crate::workload::table::{parameter, parameters};
 
@@ -56,7 +58,13 @@ impl<'de> Visitor<'de> for Fields {
             };
         }
         read!(format name title source workload trials seed size_limit timeout precision budget compare rows columns groups at_least claims_among
-            claims_over one_at_a_time axes_one_at_a_time settings point machines disks axes presets; claims);
+            claims_over one_at_a_time axes_one_at_a_time settings point machines disks compression axes presets; claims);
+        let mut axes: Axes = needed(axes, "axes")?;
+        // Plans of before it was an axis name it beside the axes.
+        let compression: Option<Compression> = compression;
+        if let Some(compression) = compression.filter(|_| !axes.names(Axis::COMPRESSION)) {
+            axes.set(Axis::COMPRESSION, [compression]);
+        }
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
         }
@@ -86,7 +94,7 @@ impl<'de> Visitor<'de> for Fields {
             points: point.unwrap_or_default(),
             machines: machines.unwrap_or_default(),
             disks: disks.unwrap_or_default(),
-            axes: needed(axes, "axes")?,
+            axes,
             presets: presets.unwrap_or_else(BTreeMap::new),
             claims: claims.unwrap_or_default(),
         })

@@ -49,6 +49,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::THREADS,
         Axis::RATE,
         Axis::TUNING,
+        Axis::COMPRESSION,
         Axis::CACHE,
     ],
     parameters: &parameters::ALL,

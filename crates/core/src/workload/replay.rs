@@ -20,7 +20,7 @@ mod values;
 use crate::axis::Axis;
 use crate::result::OVERALL;
 use crate::workload::def::{Headline, WorkloadDef};
-use crate::workload::parameter::common::{AFTER_LOAD, COMPRESSION, EQUAL_CACHE};
+use crate::workload::parameter::common::{AFTER_LOAD, EQUAL_CACHE};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -41,6 +41,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::BACKGROUND,
         Axis::THREADS,
         Axis::TUNING,
+        Axis::COMPRESSION,
         Axis::MACHINE,
     ],
     parameters: &[
@@ -51,7 +52,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &parameters::LIMIT,
         &parameters::TRACE_FACTS,
         &EQUAL_CACHE,
-        &COMPRESSION,
         &AFTER_LOAD,
     ],
     operations: &[OVERALL, "get", "miss", "set", "modify", "remove", "scan"],

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::{Cell, Tuning};
+use crate::cell::{Axis, Cell, Tuning};
 use crate::guard;
 use crate::measure::cgroup::Group;
 use crate::measure::children;
@@ -17,7 +17,7 @@ use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::parameter::common::{COMPRESSION, Compression, EQUAL_CACHE};
+use crate::workload::parameter::common::EQUAL_CACHE;
 use crate::workload::stop::Stop;
 
 /// The task of a trial.
@@ -75,11 +75,11 @@ impl Spec {
     /// otherwise.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
         let equal_cache = self.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
-        let compression: Compression = self.parameters.get(&COMPRESSION).unwrap_or(Compression::Auto);
         OpenOptions {
             directory: &self.directory,
             guarantee: self.cell.guarantee().tier(),
-            compression: self.workload.has(COMPRESSION.name) && compression.is_on(self.cell.data()),
+            compression: self.workload.def().axes.contains(&Axis::COMPRESSION)
+                && self.cell.compression().is_on(self.cell.data()),
             cache_bytes: equal_cache.filter(|_| self.cell.tuning() == Tuning::Equal),
             settings: &self.settings,
             sessions: usize::try_from(sessions).unwrap_or(usize::MAX),

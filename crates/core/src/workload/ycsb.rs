@@ -34,7 +34,7 @@ use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{AFTER_LOAD, BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::common::{AFTER_LOAD, BATCH, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended};
@@ -64,6 +64,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::THREADS,
         Axis::RATE,
         Axis::TUNING,
+        Axis::COMPRESSION,
     ],
     parameters: &[
         &OPERATIONS,
@@ -73,7 +74,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &parameters::BETWEEN_ROUNDS,
         &property::PROPERTIES,
         &EQUAL_CACHE,
-        &COMPRESSION,
         &BATCH,
         &AFTER_LOAD,
     ],

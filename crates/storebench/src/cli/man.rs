@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
-use storebench_core::cell::{Cache, Data, Tuning};
+use storebench_core::cell::{Cache, Compression, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::operation::Operation;
@@ -42,7 +42,7 @@ fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
         ("cache", [Cache::Warm, Cache::Cold].map(Cache::name).into()),
         ("background", vec!["none", "cpu", "disk", "memory", "video"]),
         ("order", Operation::ALL.map(Operation::name).into()),
-        ("compression", vec!["auto", "on", "off"]),
+        ("compression", Compression::ALL.map(Compression::name).into()),
         ("optimize", vec!["speed", "space", "memory", "balance"]),
     ];
     for (name, mut values) in words {

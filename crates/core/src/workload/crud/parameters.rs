@@ -7,9 +7,7 @@ use crate::units::Period;
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
-use crate::workload::parameter::common::{
-    AFTER_LOAD, BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS, count,
-};
+use crate::workload::parameter::common::{AFTER_LOAD, BATCH, DURATION, EQUAL_CACHE, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
 /// Which operations, in this order.
@@ -68,19 +66,8 @@ pub static TEXT: ParameterDef = ParameterDef {
 };
 
 /// Those of crud.
-pub static ALL: [&ParameterDef; 11] = [
-    &OPERATIONS,
-    &ORDER,
-    &MIX,
-    &DURATION,
-    &WARM_UP,
-    &EQUAL_CACHE,
-    &VISIT,
-    &COMPRESSION,
-    &TEXT,
-    &BATCH,
-    &AFTER_LOAD,
-];
+pub static ALL: [&ParameterDef; 10] =
+    [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &TEXT, &BATCH, &AFTER_LOAD];
 
 /// The values that a plan gives.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::{ParameterDef, ParameterForm, Parameters};
-use crate::cell::Data;
 use crate::measure::rest;
 use crate::result::Rest;
 use crate::shown::quoted;
@@ -51,17 +50,6 @@ pub static EQUAL_CACHE: ParameterDef = ParameterDef {
     },
 };
 
-/// When stores compress values.
-pub static COMPRESSION: ParameterDef = ParameterDef {
-    name: "compression",
-    value_name: "WHEN",
-    help: "Compression of values: auto (for compressible data), on, off",
-    form: ParameterForm::Text,
-    default: Some("auto"),
-    instead_of: None,
-    read: |text| text.parse::<Compression>().map(|compression| compression.name().into()),
-};
-
 /// Records in a batch of the loader.
 pub static BATCH: ParameterDef = ParameterDef {
     name: "batch",
@@ -90,46 +78,6 @@ pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<S
         count if count < least => Err(format!("{name} is {count}: it must be at least {least}")),
         count if count > u64::from(u32::MAX) => Err(format!("{name} is too large: at most {}", u32::MAX)),
         count => Ok(count.to_string()),
-    }
-}
-
-/// When stores that can compress values do so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    /// For compressible data.
-    Auto,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-impl Compression {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Compression::Auto => "auto",
-            Compression::On => "on",
-            Compression::Off => "off",
-        }
-    }
-
-    /// Whether it is on for `data`.
-    pub fn is_on(self, data: Data) -> bool {
-        match self {
-            Compression::Auto => data == Data::Compressible,
-            Compression::On => true,
-            Compression::Off => false,
-        }
-    }
-}
-
-impl FromStr for Compression {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Compression::Auto, Compression::On, Compression::Off];
-        let found = all.into_iter().find(|compression| compression.name() == text);
-        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
     }
 }
 
@@ -182,7 +130,7 @@ mod tests {
 
     #[test]
     fn defaults_can_be_read_and_contradictions_are_refused() {
-        for parameter in [&OPERATIONS, &DURATION, &EQUAL_CACHE, &COMPRESSION, &BATCH, &AFTER_LOAD] {
+        for parameter in [&OPERATIONS, &DURATION, &EQUAL_CACHE, &BATCH, &AFTER_LOAD] {
             if let Some(default) = parameter.default {
                 assert_eq!((parameter.read)(default).as_deref(), Ok(default), "{}", parameter.name);
             }
@@ -191,7 +139,6 @@ mod tests {
             (&OPERATIONS, "0", "at least 1"),
             (&OPERATIONS, "5000000000", "too large"),
             (&DURATION, "0s", "at least 1"),
-            (&COMPRESSION, "always", "auto, on or off"),
             (&AFTER_LOAD, "never", "rest or at-once"),
         ] {
             let error = (parameter.read)(text).unwrap_err();

@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::Value;
+use storebench_core::axis::Axis;
 use storebench_core::error::Exit;
 use storebench_core::plan;
-use storebench_core::workload::parameter::common::{COMPRESSION, Compression};
 
 use super::plans::OWN;
 use super::support::{Scratch, TINY};
@@ -141,7 +141,7 @@ fn the_preset_of_the_paper_compresses_both_kinds_of_data_as_its_stores_did() {
     let scratch = Scratch::in_memory();
     let mut plan = plan::find("crud").unwrap();
     plan.apply_preset("paper").unwrap();
-    assert_eq!(plan.parameters.get(&COMPRESSION), Some(Compression::On));
+    assert_eq!(plan.axes.texts(Axis::COMPRESSION), ["on"]);
     let small = "--background none --store leveldb,rocksdb --records 20 --record-size 1KiB..2KiB --trials 1 --operations 5";
     scratch.storebench(&format!("run crud --preset paper {small}")).ends(Exit::Success);
     for trial in scratch.results().trials {

@@ -264,3 +264,29 @@ fn too_many_combinations_are_refused_with_their_arithmetic() {
         ],
     );
 }
+
+#[test]
+fn compression_beside_the_axes_of_an_older_plan_is_read_as_an_axis() {
+    let scratch = Scratch::in_memory();
+    scratch.faulty(&format!("run crud --store flat-folder {TINY} --compression on,off")).ends(Exit::Success);
+    let cells: Vec<String> = scratch.results().trials.iter().map(|trial| trial.cell.id()).collect();
+    assert_eq!(cells.iter().filter(|cell| cell.ends_with("/compression=on")).count(), 1, "{cells:?}");
+    assert_eq!(cells.len(), 2);
+
+    // As versions wrote it in which all cells of a run had one value.
+    let run = scratch.only_run();
+    let header = fs::read_to_string(run.join("run.json")).unwrap();
+    let before = header.replace("compression = [\\\"on\\\", \\\"off\\\"]\\n", "");
+    let before = before.replace("\\n[axes]\\n", "\\ncompression = \\\"on\\\"\\n\\n[axes]\\n");
+    assert!(!before.contains("[\\\"on\\\"") && before.contains("compression = \\\"on\\\""), "{header}");
+    let results = fs::read_to_string(run.join("results.jsonl")).unwrap();
+    let lines = results.lines().filter(|line| line.contains("\"compression\":\"on\""));
+    let old: String = lines.map(|line| line.replace(",\"compression\":\"on\"", "") + "\n").collect();
+    assert!(!old.is_empty() && !old.contains("compression\":"), "{results}");
+    fs::write(run.join("run.json"), before).unwrap();
+    fs::write(run.join("results.jsonl"), old).unwrap();
+    let read: Vec<String> = scratch.results().trials.iter().map(|trial| trial.cell.id()).collect();
+    assert!(read.len() == 1 && cells.contains(&read[0]), "{read:?} of {cells:?}");
+    let resumed = scratch.faulty("run --resume latest").ends(Exit::Success);
+    assert!(resumed.err.contains("done: 1 of 1 trials"), "{resumed}");
+}

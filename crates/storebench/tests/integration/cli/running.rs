@@ -9,7 +9,6 @@ use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind};
 use storebench_core::workload::crud::parameters::CrudParameters;
-use storebench_core::workload::parameter::common::{COMPRESSION, Compression};
 
 use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
 
@@ -199,7 +198,7 @@ fn how_cells_are_run_can_be_changed_and_is_written_down() {
     assert_eq!(plan.timeout.0.as_secs(), 40);
     assert_eq!(work.text.as_deref(), text.parent());
     assert_eq!(plan.axes.texts(Axis::GUARANTEE), ["process"]);
-    assert_eq!(plan.parameters.get(&COMPRESSION), Some(Compression::On));
+    assert_eq!(plan.axes.texts(Axis::COMPRESSION), ["on"]);
     assert_complete(&run, 1, 2);
     let done = &run.trials[0].ok().unwrap().operations;
     let shown: Vec<_> = done.iter().map(|done| (done.operation.as_str(), done.count)).collect();
