@@ -1,5 +1,7 @@
 //! `storebench run -P FILE -p NAME=VALUE`: YCSB's properties, each put where a plan has it.
 
+mod each;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +59,9 @@ pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option
             format!("-P and -p are YCSB's: the study {} is of the workload {}", plan.name, plan.workload);
         return Err(Error::bad_value(message));
     }
+    if args.each_file {
+        return each::changes(args, texts).map(Some);
+    }
     let mut properties = match args.property_files.last() {
         Some(_) => Properties::default(),
         None => Properties::of(&plan.parameters),
@@ -84,13 +89,19 @@ fn all(args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
     for path in &args.property_files {
         all.extend(of_file(path, texts)?);
     }
-    for text in &args.property {
+    all.extend(of_line(args)?);
+    Ok(all)
+}
+
+/// Those of the command line.
+fn of_line(args: &PropertyArgs) -> Result<Vec<Given>> {
+    let read = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))
         })?;
-        all.push(Given { name: name.trim().into(), value: value.trim().into(), by: format!("-p {name}") });
-    }
-    Ok(all)
+        Ok(Given { name: name.trim().into(), value: value.trim().into(), by: format!("-p {name}") })
+    };
+    args.property.iter().map(read).collect()
 }
 
 /// The last of each name, as YCSB has it: what came before it counts for nothing, but must be right, too.

@@ -251,6 +251,7 @@ fn with_all_that_is_named() -> Scratch {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
     scratch.write("workloada", "readproportion=0.5\nupdateproportion=0.5\nrequestdistribution=zipfian\n");
+    scratch.write("workloadb", "readproportion=0.95\nupdateproportion=0.05\nrequestdistribution=zipfian\n");
     scratch.write("large.dat", "recordcount=100000\n");
     scratch.write("data.csv", "id,body\n1,one\n2,one and two\n");
     let requests = "time,operation,key,size\n0,get,user:17,\n0.001,set,user:17,412\n0.002,scan,user:,20\n";

@@ -438,6 +438,41 @@ fn later_files_replace_what_earlier_ones_say_and_p_replaces_both() {
 }
 
 #[test]
+fn each_file_can_be_a_workload_by_itself() {
+    let scratch = Scratch::new();
+    file(&scratch, "reads", "readproportion=1\nupdateproportion=0\nfieldcount=1\n");
+    file(&scratch, "writes", "readproportion=0\nupdateproportion=1\nfieldcount=2\n");
+    let run = "run ycsb --store memory --guarantee none --trials 1";
+    scratch.faulty(&format!("{run} -P reads -P writes --each-file -p fieldlength=50")).ends(Exit::Success);
+    let results = scratch.results();
+    let of = |workload: &str| {
+        let found = results.trials.iter().find(|trial| trial.cell.text(Axis::WORKLOAD) == workload);
+        found.unwrap_or_else(|| panic!("{workload}: {:?}", results.trials)).ok().unwrap()
+    };
+    assert_eq!(results.trials.len(), 2);
+    let (reads, writes) = (of("own:reads"), of("own:writes"));
+    assert_eq!((count(reads, "read"), count(writes, "update")), (200, 200));
+    assert_eq!(reads.operations.iter().filter(|one| one.operation == "update").count(), 0);
+    // A field by itself is its bytes; of two, each has its length in four bytes before it.
+    let size = |measured: &Measured| measured.load.value_bytes / measured.load.records;
+    assert_eq!((size(reads), size(writes)), (50, 2 * 54));
+
+    file(&scratch, "more", "recordcount=61\n");
+    scratch.write("bare", "readproportion=1\n");
+    file(&scratch, "other/reads", "");
+    for (files, says) in [
+        ("-P reads -P more", "recordcount: reads says 60, and more says 61"),
+        ("-P reads -P bare", "operationcount: reads says 200, and bare says none"),
+        ("-P reads -P other/reads", "two files reads"),
+    ] {
+        scratch.faulty(&format!("{run} {files} --each-file")).complains(Exit::BadValue, &[says]);
+    }
+    let both = scratch.faulty(&format!("{run} -P reads -P more --each-file -p recordcount=40"));
+    both.ends(Exit::Success);
+    scratch.faulty(&format!("{run} --each-file")).complains(Exit::Usage, &["-P <FILE>"]);
+}
+
+#[test]
 fn what_is_not_supported_is_told_with_its_place() {
     let scratch = Scratch::new();
     file(&scratch, "bad", "rocksdbdir=/tmp/x\n");

@@ -169,7 +169,7 @@ impl Definition {
             None if name == LOAD || name.starts_with(OWN) => Properties::default(),
             None => return Err(format!("YCSB has no workload {name}")),
         };
-        let properties = own.with(others);
+        let properties = own.with(&others.taken_by(name));
         let loads = name == LOAD;
         let definition = Definition {
             shares: if loads { only(Kind::Insert) } else { shares(&properties)? },

@@ -14,7 +14,7 @@ use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 pub static PROPERTIES: ParameterDef = ParameterDef {
     name: "properties",
     value_name: "NAME=VALUE,...",
-    help: "ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100",
+    help: "ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100; of one: A/fieldcount=1",
     form: ParameterForm::List,
     default: None,
     instead_of: None,
@@ -143,9 +143,16 @@ fn named(name: &str) -> Option<&'static PropertyDef> {
     ALL.iter().find(|property| property.name == name)
 }
 
-/// Values of properties, those that are not there being YCSB's defaults.
+/// Values of properties, those that are not there being YCSB's defaults: of every workload on the axis, whose name is empty here, and
+/// of single ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Properties(BTreeMap<&'static str, String>);
+pub struct Properties(BTreeMap<(String, &'static str), String>);
+
+/// The workload of properties that every workload takes.
+const EVERY: &str = "";
+
+/// Stands between the name of a workload and that of a property.
+const OF_WORKLOAD: char = '/';
 
 impl Properties {
     /// Those that a plan names.
@@ -158,21 +165,40 @@ impl Properties {
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        self.set_of(EVERY, name, value)
+    }
+
+    fn set_of(&mut self, workload: &str, name: &str, value: &str) -> Result<(), String> {
         let property = named(name).ok_or_else(|| unknown(name))?;
-        self.0.insert(property.name, property.read(value)?);
+        self.0.insert((workload.to_owned(), property.name), property.read(value)?);
         Ok(())
     }
 
     /// The values of others in place of its own.
     pub fn with(mut self, others: &Properties) -> Properties {
-        self.0.extend(others.0.iter().map(|(name, value)| (*name, value.clone())));
+        self.0.extend(others.0.clone());
         self
+    }
+
+    /// The same, of one workload alone.
+    pub fn only_of(self, workload: &str) -> Properties {
+        let of = |((_, name), value)| ((workload.to_owned(), name), value);
+        Properties(self.0.into_iter().map(of).collect())
+    }
+
+    /// Those that a workload takes: its own before those of every workload.
+    pub fn taken_by(&self, workload: &str) -> Properties {
+        let of = |whose: &str| {
+            let own: Vec<_> = self.0.iter().filter(|((of, _), _)| of == whose).collect();
+            own.into_iter().map(|((_, name), value)| ((EVERY.to_owned(), *name), value.clone()))
+        };
+        Properties(of(EVERY).chain(of(workload)).collect())
     }
 
     /// A value as it is written down.
     pub fn text(&self, name: &'static str) -> &str {
         let default = named(name).map_or("", |property| property.default);
-        self.0.get(name).map_or(default, String::as_str)
+        self.0.get(&(EVERY.to_owned(), name)).map_or(default, String::as_str)
     }
 
     /// A number.
@@ -185,21 +211,20 @@ impl Properties {
         self.text(name).parse().unwrap_or_default()
     }
 
-    /// Whether it has a value of its own.
-    pub fn names(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
     /// Whether nothing is said of any.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// As a parameter writes them: `fieldcount=1,fieldlength=100`.
+/// As a parameter writes them: `fieldcount=1,fieldlength=100,own:x/readproportion=1`.
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let one = |((workload, name), value): (&(String, &str), &String)| match workload.as_str() {
+            EVERY => format!("{name}={value}"),
+            workload => format!("{workload}{OF_WORKLOAD}{name}={value}"),
+        };
+        let all: Vec<String> = self.0.iter().map(one).collect();
         f.write_str(&all.join(","))
     }
 }
@@ -213,14 +238,21 @@ impl std::str::FromStr for Properties {
             let (name, value) = part
                 .split_once('=')
                 .ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
-            let name = name.trim();
-            if properties.names(name) {
-                return Err(format!("{name} is there twice"));
-            }
+            let named = name.trim();
+            let (workload, name) = named.split_once(OF_WORKLOAD).unwrap_or((EVERY, named));
             if let Some(other) = elsewhere(name) {
                 return Err(format!("{name} is not among the properties: say {other}"));
             }
-            properties.set(name, value.trim())?;
+            // Of a workload under the name that the axis has for it.
+            let workload = match workload {
+                EVERY => EVERY.into(),
+                workload => Axis::WORKLOAD.read(workload)?.to_string(),
+            };
+            let before = properties.0.len();
+            properties.set_of(&workload, name, value.trim())?;
+            if properties.0.len() == before {
+                return Err(format!("{named} is there twice"));
+            }
         }
         Ok(properties)
     }
@@ -360,6 +392,15 @@ mod tests {
         assert_eq!((properties.whole("fieldcount"), properties.whole("fieldlength")), (1, 100));
         let others: Properties = "fieldcount=3".parse().unwrap();
         assert_eq!(properties.with(&others).whole("fieldcount"), 3);
+        let own: Properties = "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
+        assert_eq!(own.to_string(), "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5");
+        let counts = ["A", "B", "own:x"].map(|workload| own.taken_by(workload).whole("fieldcount"));
+        assert_eq!(counts, [7, 2, 5]);
+        let of_one = "fieldcount=9".parse::<Properties>().unwrap().only_of("own:y");
+        assert_eq!(
+            own.with(&of_one).to_string(),
+            "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5,own:y/fieldcount=9"
+        );
         for property in &ALL {
             assert_eq!(property.read(property.default).as_deref(), Ok(property.default), "{}", property.name);
         }
@@ -415,6 +456,8 @@ mod tests {
             ("fieldcount", "has no value"),
             ("fieldcount=1,fieldcount=2", "there twice"),
             ("recordcount=5", "say records"),
+            ("B/fieldcount=1,B/fieldcount=2", "there twice"),
+            ("Q/fieldcount=1", "not a workload of YCSB"),
         ] {
             let error = text.parse::<Properties>().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

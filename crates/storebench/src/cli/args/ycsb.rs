@@ -10,6 +10,9 @@ pub struct PropertyArgs {
     /// Read YCSB's properties from a file; further files change what it says
     #[arg(short = 'P', value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["resume", "properties"])]
     pub property_files: Vec<PathBuf>,
+    /// Make each of the files a workload by itself; else they are one, as in YCSB
+    #[arg(long, requires = "property_files")]
+    pub each_file: bool,
     /// Set one of YCSB's properties: recordcount=100000
     #[arg(short = 'p', value_name = "NAME=VALUE", conflicts_with_all = ["resume", "properties"])]
     pub property: Vec<String>,

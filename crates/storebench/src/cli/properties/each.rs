@@ -1,0 +1,76 @@
+//! Property files that are a workload each. What a run has once for all workloads, such as the number of records, must be the same in
+//! each file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench_core::axis::Value;
+use storebench_core::axis::ycsb::own_name;
+use storebench_core::cell::Axis;
+use storebench_core::error::{Error, Result};
+use storebench_core::plan::Changes;
+use storebench_core::workload::ycsb::parameters::ROUNDS;
+use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+
+use super::{Given, Texts, last_of_each, misplaced, of_file, of_line, put, stem, tell_idle};
+use crate::cli::args::PropertyArgs;
+
+/// The changes that the files make to a plan.
+pub(super) fn changes(args: &PropertyArgs, texts: &Texts) -> Result<Changes> {
+    let mut changes = Changes::default();
+    let mut properties = Properties::default();
+    let mut workloads: Vec<Value> = Vec::new();
+    let mut shared: Vec<(String, BTreeMap<String, String>)> = Vec::new();
+    for path in &args.property_files {
+        let file = stem(path);
+        let workload = Axis::WORKLOAD.read(&own_name(&file)).map_err(Error::bad_value)?;
+        if workloads.contains(&workload) {
+            let message =
+                format!("-P names two files {file}, which would be one workload: give one another name");
+            return Err(Error::bad_value(message));
+        }
+        let mut all = of_file(path, texts)?;
+        all.extend(of_line(args)?);
+        let given = last_of_each(all)?;
+        tell_idle(&given);
+        shared.push((file, of_the_run(&given)));
+        let mut own = Properties::default();
+        for Given { name, value, by } in given {
+            put(&name, &value, &mut own, &mut changes).map_err(|wrong| misplaced(&by, &wrong))?;
+        }
+        properties = properties.with(&own.only_of(workload.text()));
+        workloads.push(workload);
+    }
+    check_same(&shared)?;
+    changes.axes.set(Axis::WORKLOAD, workloads);
+    changes.parameters.set(&ROUNDS, "1").map_err(Error::bad_value)?;
+    if !properties.is_empty() {
+        changes.parameters.set(&PROPERTIES, &properties.to_string()).map_err(Error::bad_value)?;
+    }
+    Ok(changes)
+}
+
+/// Those that a run has once.
+fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
+    let is_shared = |one: &&Given| {
+        matches!(belongs(&one.name, &one.value), Ok(Belongs::Axis(..) | Belongs::Parameter(..)))
+    };
+    given.iter().filter(is_shared).map(|one| (one.name.clone(), one.value.clone())).collect()
+}
+
+/// Checks that each file says the same of what a run has once.
+fn check_same(files: &[(String, BTreeMap<String, String>)]) -> Result<()> {
+    let Some(((first, of_first), rest)) = files.split_first() else { return Ok(()) };
+    for (file, own) in rest {
+        let names: BTreeSet<&String> = of_first.keys().chain(own.keys()).collect();
+        let Some(name) = names.into_iter().find(|name| of_first.get(*name) != own.get(*name)) else {
+            continue;
+        };
+        let says = |value: Option<&String>| value.map_or("says none".into(), |value| format!("says {value}"));
+        return Err(Error::bad_value(format!(
+            "{name}: {first} {}, and {file} {}, but all workloads of a run have the same: add -p {name}=N",
+            says(of_first.get(name)),
+            says(own.get(name)),
+        )));
+    }
+    Ok(())
+}
