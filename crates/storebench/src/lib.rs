@@ -1,7 +1,7 @@
 //! The stores that storebench measures, and its command line, for its own binary and for those that add stores to it.
 
 use storebench_core::store::StoreDef;
-use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
+use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE};
 
 use self::cli::Extras;
 
@@ -38,6 +38,7 @@ pub const STORES: &[StoreDef] = &[
     stores::MARIADB,
     FLAT_FOLDER,
     NESTED_FOLDER,
+    ONE_FILE,
     NULL,
     MEMORY,
 ];

@@ -1,13 +1,15 @@
-//! The stores that need no native code: the two folder layouts, and the harness's own floor (`null`) and ceiling
+//! The stores that need no native code: the two folder layouts, one file for all records, and the harness's own floor (`null`) and ceiling
 //! (`memory`).
 
 mod folder;
 mod memory;
 mod null;
+mod one_file;
 
 pub use folder::{FLAT_FOLDER, NESTED_FOLDER};
 pub use memory::MEMORY;
 pub use null::NULL;
+pub use one_file::ONE_FILE;
 
 use crate::store::{OpenOptions, Result, StoreError};
 

@@ -14,7 +14,8 @@ const OF_THE_PAPER: [(&str, &str, u8); 6] = [
 ];
 
 /// Colours of further stores.
-const FURTHER: [(&str, u8); 4] = [("lmdb", 210), ("unqlite", 222), ("redb", 80), ("fjall", 229)];
+const FURTHER: [(&str, u8); 5] =
+    [("lmdb", 210), ("unqlite", 222), ("redb", 80), ("fjall", 229), ("one-file", 146)];
 
 /// Colours left for stores of other tables; their names choose.
 const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
@@ -72,7 +73,7 @@ mod tests {
             .collect();
         colours.sort_unstable();
         colours.dedup();
-        assert_eq!(colours.len(), 15);
+        assert_eq!(colours.len(), 16);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
     }
 }

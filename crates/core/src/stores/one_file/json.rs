@@ -1,0 +1,72 @@
+//! Records as the text of a JSON object: a name and a text for each. A byte is the character of its number (Latin-1), so that any bytes can
+//! be kept, and those of ASCII text read as they are.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::Map;
+
+/// Writes records behind what is there.
+pub(super) fn write(map: &Map, into: &mut Vec<u8>) {
+    struct Records<'m>(&'m Map);
+    impl Serialize for Records<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut records = serializer.serialize_map(Some(self.0.len()))?;
+            for (key, value) in self.0 {
+                records.serialize_entry(&text(key), &text(value))?;
+            }
+            records.end()
+        }
+    }
+    // Memory takes all, and texts and maps of texts can be written.
+    let _ = serde_json::to_writer(into, &Records(map));
+}
+
+/// Reads records.
+///
+/// # Errors
+/// Where the text is not that of an object of texts, or has a character that stands for no byte.
+pub(super) fn read(text: &[u8]) -> serde_json::Result<Map> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let map = json.deserialize_map(Records)?;
+    json.end()?;
+    Ok(map)
+}
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.is_ascii() => Cow::Borrowed(text),
+        _ => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    }
+}
+
+fn bytes<E: Error>(text: &str) -> Result<Vec<u8>, E> {
+    if text.is_ascii() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    let byte = |letter: char| {
+        u8::try_from(letter).map_err(|_| E::custom(format!("the character {letter:?} stands for no byte")))
+    };
+    text.chars().map(byte).collect()
+}
+
+struct Records;
+
+impl<'de> Visitor<'de> for Records {
+    type Value = Map;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of texts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, value)) = access.next_entry::<Cow<'de, str>, Cow<'de, str>>()? {
+            map.insert(bytes(&key)?, bytes(&value)?);
+        }
+        Ok(map)
+    }
+}
