@@ -3,6 +3,7 @@
 //! Runs of different times share no blocks, so that nothing is paired here: each figure of a cell is a set of observations
 //! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md says what that can and can't know.
 
+pub mod across;
 mod cells;
 pub mod html;
 pub mod json;
@@ -15,9 +16,10 @@ pub mod words;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
 
+use self::across::Across;
 pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
 use crate::column::{Better, COLUMNS, Column, Unit};
@@ -158,6 +160,9 @@ pub struct Comparison<'a> {
     pub only: Vec<Only>,
     /// Figures that only one side has, of cells that both measured.
     pub one_sided: usize,
+    /// The axes across which cells meet that are not alike; none where cells are compared with themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub across: Vec<Across>,
     /// Differences between the runs themselves.
     pub differences: Vec<unlike::Difference>,
     /// Versions of the stores that both sides have.
@@ -167,14 +172,17 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores.
+    /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores; the sides
+    /// have been narrowed to what is compared `across` an axis.
     pub fn new(
         base: Side<'a>,
         new: Side<'a>,
         columns: &[&'static Column],
         harness: &[&str],
+        across: &[Across],
     ) -> Comparison<'a> {
-        let cells = Cells::new(base.runs, new.runs);
+        let one_tier = across.iter().all(|across| across.axis != Axis::GUARANTEE);
+        let cells = Cells::new(base.runs, new.runs, one_tier);
         let layout = Layout::of(base.runs.iter().chain(new.runs));
         let observations = Observations::of(base.runs, new.runs);
         let mut one_sided = 0;
@@ -199,7 +207,8 @@ impl<'a> Comparison<'a> {
             broken: cells.broken(),
             only: cells.only(),
             one_sided,
-            differences: unlike::differences(base.runs, new.runs),
+            across: across.to_vec(),
+            differences: unlike::differences(base.runs, new.runs, across),
             versions: unlike::versions(base.runs, new.runs),
             settings: cells.settings(),
             figures,

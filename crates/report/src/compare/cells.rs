@@ -107,7 +107,8 @@ struct Fate<'a> {
 
 /// All cells.
 pub struct Cells<'a> {
-    observed: IndexMap<(&'a Cell, Guarantee), Observed<'a>>,
+    one_tier: bool,
+    observed: IndexMap<(&'a Cell, Option<Guarantee>), Observed<'a>>,
     fates: IndexMap<&'a Cell, [Fate<'a>; 2]>,
 }
 
@@ -115,9 +116,9 @@ const SIDES: [&str; 2] = ["BASE", "NEW"];
 
 impl<'a> Cells<'a> {
     /// Sorts the trials of both sides by cell and by the guarantee that they gave: a store whose default has become another
-    /// tier is not compared with what it was.
-    pub fn new(base: &'a [Run], new: &'a [Run]) -> Cells<'a> {
-        let mut cells = Cells { observed: IndexMap::new(), fates: IndexMap::new() };
+    /// tier is not compared with what it was, unless tiers are what is compared: then they are not of `one_tier`.
+    pub fn new(base: &'a [Run], new: &'a [Run], one_tier: bool) -> Cells<'a> {
+        let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
             for (index, run) in runs.iter().enumerate() {
                 run.trials.iter().for_each(|trial| cells.add(side, index, trial));
@@ -142,7 +143,8 @@ impl<'a> Cells<'a> {
         }
         if let Some(measured) = trial.ok() {
             let tier = measured.guarantee;
-            let observed = self.observed.entry((&trial.cell, tier)).or_insert_with(|| Observed {
+            let key = (&trial.cell, self.one_tier.then_some(tier));
+            let observed = self.observed.entry(key).or_insert_with(|| Observed {
                 cell: &trial.cell,
                 tier,
                 sides: [Vec::new(), Vec::new()],

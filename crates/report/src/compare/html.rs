@@ -1,5 +1,7 @@
 //! A comparison as one HTML file that needs no network and no script, in the style of the report's page.
 
+use storebench_core::units::counted;
+
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange, Verdict};
 use crate::markup::{
@@ -40,7 +42,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
 }
 
 fn broken(comparison: &Comparison<'_>) -> Option<Tag> {
-    let count = words::counted(comparison.broken.len(), "cell");
+    let count = counted(comparison.broken.len(), "cell");
     let below = tag("a").attr("href", "#behind").with("below");
     let text = (count, " that BASE measured failed in NEW: see ", below, ".");
     (!comparison.broken.is_empty()).then(|| p(text).class("alert"))

@@ -1,5 +1,7 @@
 //! A comparison as Markdown, for a pull request: what changed on top, the rest folded away.
 
+use storebench_core::units::counted;
+
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
 use crate::terminal::grid::one_line;
@@ -16,16 +18,13 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     out.push_str(&table(significant, &axes));
     let broken = comparison.broken.len();
     if broken > 0 {
-        out.push_str(&format!(
-            "\n**{} that BASE measured failed in NEW.**\n",
-            words::counted(broken, "cell")
-        ));
+        out.push_str(&format!("\n**{} that BASE measured failed in NEW.**\n", counted(broken, "cell")));
     }
     let shown = &others[..others.len().min(OTHERS)];
     if !shown.is_empty() {
         let more =
             if others.len() > shown.len() { format!(", of which these are {OTHERS}") } else { String::new() };
-        let title = format!("Without a significant change: {}{more}", words::counted(others.len(), "figure"));
+        let title = format!("Without a significant change: {}{more}", counted(others.len(), "figure"));
         out.push_str(&details(&title, &table(shown, &axes)));
     }
     let common = (!axes.common.is_empty()).then(|| format!("all cells: {}", axes.common.join(", ")));

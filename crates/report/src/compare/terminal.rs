@@ -1,5 +1,7 @@
 //! A comparison on the terminal.
 
+use storebench_core::units::counted;
+
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange, Verdict};
 use crate::data::names::{FAILURE, HEADING, store_style};
@@ -50,7 +52,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
         out.push_str(&grid.render(style));
     }
     if rest.len() > shown.len() {
-        let more = words::counted(rest.len() - shown.len(), "more figure");
+        let more = counted(rest.len() - shown.len(), "more figure");
         out.push_str(&wrap(&format!("{more} without a significant change: --all"), style.width, "  "));
     }
     out

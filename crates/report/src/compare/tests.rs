@@ -23,7 +23,7 @@ fn with<T>(base: &[Run], new: &[Run], look: impl FnOnce(&Comparison<'_>) -> T) -
     let (a, b) = (names("before", base), names("after", new));
     let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
     let [base, new] = sides;
-    look(&Comparison::new(base, new, &columns(&FIGURES), &["null"]))
+    look(&Comparison::new(base, new, &columns(&FIGURES), &["null"], &[]))
 }
 
 /// A run of some cells whose figures are to be drawn.
@@ -293,7 +293,7 @@ fn marked_by_chance(trials: usize) -> f64 {
         let [base, new] = &sides;
         let (a, b) = (names("a", base), names("b", new));
         let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
-        let found = Comparison::new(sides[0], sides[1], &columns(&["disk_allocated"]), &[]);
+        let found = Comparison::new(sides[0], sides[1], &columns(&["disk_allocated"]), &[], &[]);
         found.figures.iter().any(FigureChange::is_significant)
     });
     marked.count() as f64 / f64::from(rounds)
@@ -374,7 +374,7 @@ fn more_is_better_where_it_is() {
     let (base, new) = ([base], [new]);
     let (a, b) = (names("a", &base), names("b", &new));
     let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
-    let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[]);
+    let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[], &[]);
     let of = |store: &str| {
         found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
     };

@@ -11,6 +11,7 @@ use serde::Serialize;
 use storebench_core::result::{PlaceInfo, Run};
 use storebench_core::units::rough_bytes;
 
+use super::across::Across;
 use crate::data::method::{self, Method};
 
 /// Something in which a run is unlike the first of BASE.
@@ -42,8 +43,8 @@ pub struct Versions {
 /// Memory that differs by less than this share is the same: kernels keep more or less of it for themselves.
 const SAME_MEMORY: f64 = 0.02;
 
-/// All in which the runs are unlike the first of BASE, each thing once, the refusing ones first.
-pub fn differences(base: &[Run], new: &[Run]) -> Vec<Difference> {
+/// All in which the runs are unlike the first of BASE, each thing once, the refusing ones first; without what is compared `across`.
+pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Difference> {
     let Some(first) = base.first() else { return Vec::new() };
     let mut found: Vec<Difference> = Vec::new();
     for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
@@ -53,7 +54,8 @@ pub fn differences(base: &[Run], new: &[Run]) -> Vec<Difference> {
             compared.places(first, run);
             compared.plans(first, run);
             for difference in compared.found {
-                if !found.contains(&difference) {
+                let is_asked = side == "NEW" && across.iter().any(|across| across.is(&difference.what));
+                if !is_asked && !found.contains(&difference) {
                     found.push(difference);
                 }
             }
@@ -170,7 +172,7 @@ mod tests {
         let base = run("box", &[Sample::new("lmdb")]);
         let mut new = base.clone();
         change(&mut new);
-        differences(&[base], &[new])
+        differences(&[base], &[new], &[])
     }
 
     fn names(found: &[Difference], refuses: bool) -> Vec<&str> {
@@ -232,7 +234,7 @@ mod tests {
         let base = run("box", &[Sample::new("lmdb")]);
         let mut odd = base.clone();
         odd.header.environment.cores = 64;
-        let found = differences(&[base.clone(), odd.clone()], &[base, odd]);
+        let found = differences(&[base.clone(), odd.clone()], &[base, odd], &[]);
         let sides: Vec<&str> = found.iter().map(|difference| difference.side).collect();
         assert_eq!(sides, ["BASE", "NEW"]);
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{grouped, three_digits};
+use storebench_core::units::{counted, grouped, three_digits};
 
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::noise::{self, Drift};
@@ -135,11 +135,6 @@ pub fn side(side: &Side<'_>) -> String {
     one_line(&format!("{} ({}{when})", side.names.join(", "), ran.join("; ")))
 }
 
-/// A count with its noun: `1 figure`, `12 cells`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
-}
-
 /// The result of the comparison, in a sentence.
 pub fn headline(comparison: &Comparison<'_>) -> String {
     let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
@@ -147,6 +142,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     let all = comparison.figures.len();
     let of = format!("{} of {}", counted(all, "figure"), counted(cells.len(), "cell"));
     let mut headline = match all - worse - better {
+        0 if all == 0 => "No figure could be compared.".to_owned(),
         rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
             "{of} compared: it can't be told whether any changed, which takes {MIN_OBSERVATIONS} {} on each side.",
             comparison.observations.name()
@@ -171,7 +167,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     if comparison.tested() + comparison.exact() > 0 && few > 0 {
         rules.push(format!(
             "{} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
-            if few == 1 { "1 figure has".into() } else { format!("{} figures have", grouped(few as u64)) },
+            format!("{} {}", counted(few, "figure"), if few == 1 { "has" } else { "have" }),
             comparison.observations.name()
         ));
     }
@@ -243,7 +239,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
 }
 
 fn have(count: usize) -> String {
-    if count == 1 { "1 figure is".into() } else { format!("{} figures are", grouped(count as u64)) }
+    format!("{} {}", counted(count, "figure"), if count == 1 { "is" } else { "are" })
 }
 
 /// The size of change that could have been seen: half of the intervals reach no further.
@@ -298,7 +294,8 @@ fn unbroken(text: String) -> String {
 
 /// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.
 pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let mut all: Vec<String> =
+        comparison.across.iter().map(|across| format!("across {}", across.words())).collect();
     for difference in &comparison.differences {
         let kind = if difference.refuses { "unlike" } else { "noted" };
         all.push(format!(
@@ -391,7 +388,7 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
         let Broken { cell, failed, trials, failed_in_base, reason } = broken;
         let how = match (*failed, *failed_in_base) {
-            (0, _) => String::new(),
+            (0, _) => return format!("measured in BASE, not possible in NEW: {} ({reason})", cell.id()),
             (_, 0) => format!("{failed} of {trials} trials, none in BASE; "),
             (_, before) => format!("{failed} of {trials} trials, {before} in BASE; "),
         };

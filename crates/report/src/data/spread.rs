@@ -100,7 +100,7 @@ mod tests {
         let names = ["run".to_owned()];
         let sides = [Side { names: &names, runs: &runs }; 2];
         let figures: Vec<&Column> = compare::comparable().collect();
-        let comparison = Comparison::new(sides[0], sides[1], &figures, &[]);
+        let comparison = Comparison::new(sides[0], sides[1], &figures, &[], &[]);
         let question = Question {
             cold: false,
             records: 100,

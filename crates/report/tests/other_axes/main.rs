@@ -415,7 +415,7 @@ fn comparisons_name_what_is_ranked_and_where() {
     let (base, new, names) = ([base], [new], ["a".to_owned()]);
     let side = |runs| compare::Side { names: &names, runs };
     let columns: Vec<_> = compare::comparable().filter(|column| column.id == "latency_mean").collect();
-    let found = Comparison::new(side(&base), side(&new), &columns, &["null"]);
+    let found = Comparison::new(side(&base), side(&new), &columns, &["null"], &[]);
     let stores: Vec<(&str, f64)> =
         found.stores.iter().map(|store| (store.store.as_str(), store.ratio)).collect();
     assert!(stores[0] == ("sequential", 1.0) && stores[1].0 == "random", "{stores:?}");

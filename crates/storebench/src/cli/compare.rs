@@ -7,8 +7,9 @@ use storebench_core::plan::Percent;
 use storebench_core::result::Run;
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
-use storebench_core::units::grouped;
+use storebench_core::units::{counted, grouped};
 use storebench_report::column::Column;
+use storebench_report::compare::across::Across;
 use storebench_report::compare::unlike::Difference;
 use storebench_report::compare::words::{name, relative};
 use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
@@ -25,11 +26,14 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure)?;
     let sides = [&args.base, &args.new].map(|given| folders(given, &args.out));
     let [base, new] = sides.map(|folders| folders.and_then(Loaded::read));
-    let (base, new) = (base?, new?);
-    runs::none_twice(base.folders.iter().chain(&new.folders))?;
-    runs::no_copies(base.loaded().chain(new.loaded()))?;
+    let (mut base, mut new) = (base?, new?);
+    differ(&base, &new, &args.across)?;
+    for across in &args.across {
+        let narrowed = across.narrow(&mut base.runs, true).and_then(|()| across.narrow(&mut new.runs, false));
+        narrowed.map_err(|wrong| Error::new(Exit::Nothing, format!("--across: {wrong}")))?;
+    }
     let harness = report::harness(stores);
-    let comparison = Comparison::new(base.side(), new.side(), &columns, &harness);
+    let comparison = Comparison::new(base.side(), new.side(), &columns, &harness, &args.across);
     if !args.unlike {
         alike(&comparison.differences)?;
     }
@@ -42,6 +46,18 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
         sees(&comparison, limit)?;
     }
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
+}
+
+/// Checks that no run counts twice; across an axis, each side may have its own cells of the same run.
+fn differ(base: &Loaded, new: &Loaded, across: &[Across]) -> Result<()> {
+    if across.is_empty() {
+        runs::none_twice(base.folders.iter().chain(&new.folders))?;
+        return runs::no_copies(base.loaded().chain(new.loaded()));
+    }
+    [base, new].into_iter().try_for_each(|side| {
+        runs::none_twice(&side.folders)?;
+        runs::no_copies(side.loaded())
+    })
 }
 
 /// The runs of one side.
@@ -147,7 +163,7 @@ fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result
         (false, _) => "BASE has no results: resume it with storebench run --resume RUN",
         (true, false) => "NEW has no results: resume it with storebench run --resume RUN",
         (true, true) => {
-            "BASE and NEW have no cell of a store in common: run the same stores, sizes, counts, data and guarantees"
+            "BASE and NEW have no cell of a store in common: run the same stores, sizes, counts, data and guarantees, or name what differs with --across"
         }
     };
     Err(Error::new(Exit::Nothing, message))
@@ -209,7 +225,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
     let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
     if gone > 0 {
-        let cells = if gone == 1 { "1 cell".to_owned() } else { format!("{gone} cells") };
+        let cells = counted(gone, "cell");
         complain(&format!(
             "{cells} of BASE can't be compared: NEW did not measure them at the same guarantee"
         ));

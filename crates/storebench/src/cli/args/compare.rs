@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 use storebench_core::plan::Percent;
+use storebench_report::compare::across::Across;
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -12,6 +13,7 @@ Examples:
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs
+  storebench compare latest latest --across store=sqlite,flat-folder
 
 Use five or more trials on each side (storebench run --trials 5). An interval
 needs three; with fewer, no change counts as significant.";
@@ -29,6 +31,9 @@ pub struct CompareArgs {
     /// Compare runs of different machines or plans, as far as they have cells in common
     #[arg(long)]
     pub unlike: bool,
+    /// Compare across two values of an axis: cells of BASE at the first with cells of NEW at the second, which may be of one run
+    #[arg(long, value_name = "AXIS=A,B")]
+    pub across: Vec<Across>,
     /// End with exit code 22 if a figure is significantly worse by more than this, or a cell fails that did not before
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,

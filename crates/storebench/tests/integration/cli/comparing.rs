@@ -178,3 +178,26 @@ fn markdown_and_the_page_say_the_same() {
     let page = fs::read_to_string(runs().join("page.html")).unwrap();
     assert!(page.contains("22 figures of 2 cells compared: 16 worse") && page.ends_with("</html>\n"));
 }
+
+#[test]
+fn cells_of_one_run_meet_across_an_axis_when_that_is_asked_for() {
+    let scratch = runs();
+    let same = "compare before before";
+    scratch.storebench(same).complains(Exit::BadValue, &["named twice"]);
+    let said = scratch.storebench(&format!("{same} --across store=sqlite,flat-folder")).ends(Exit::Success);
+    assert!(said.out.contains("across store: sqlite in BASE, flat-folder in NEW"), "{said}");
+    assert!(said.out.contains("sqlite → flat-folder"), "{said}");
+    let json =
+        scratch.storebench(&format!("{same} --across store=sqlite,flat-folder --json")).ends(Exit::Success);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["across"][0]["axis"], "store");
+    assert!(json["figures"].as_array().is_some_and(|figures| !figures.is_empty()), "{json}");
+    for (across, exit, says) in [
+        ("store=sqlite,lmdb", Exit::Nothing, "no cell of NEW was run at store=lmdb"),
+        ("store=sqlite", Exit::Usage, "two values"),
+        ("store=sqlite,sqlite", Exit::Usage, "both sides"),
+        ("shop=a,b", Exit::Usage, "is not an axis"),
+    ] {
+        scratch.storebench(&format!("{same} --across {across}")).complains(exit, &[says]);
+    }
+}

@@ -1,0 +1,221 @@
+//! Two values of one axis, compared with each other: cells of BASE at the first with cells of NEW at the second. What they are compared
+//! across is taken out of the cells, so that what is left is alike on both sides.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use serde::Serialize;
+use storebench_core::axis::Value;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::Run;
+use storebench_core::shown::quoted;
+use storebench_core::units::parse_bytes;
+
+/// An axis, and the value that each side is to be at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Across {
+    /// The axis.
+    pub axis: Axis,
+    /// The value in BASE.
+    pub base: String,
+    /// The value in NEW.
+    pub new: String,
+}
+
+impl FromStr for Across {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Across, String> {
+        let wrong =
+            || format!("{} is no axis with two values: write it like guarantee=process,power", quoted(text));
+        let (axis, values) = text.split_once('=').ok_or_else(wrong)?;
+        let axis: Axis = axis.trim().parse()?;
+        let values = match axis.def().split {
+            Some(split) => split(values),
+            None => values.split(',').map(str::to_owned).collect(),
+        };
+        let [base, new] = values.as_slice() else { return Err(wrong()) };
+        let read = |value: &String| axis.read(value.trim()).map(|value| value.to_string());
+        let (base, new) = (read(base)?, read(new)?);
+        match base == new {
+            true => Err(format!("{axis} is {base} on both sides: name two values")),
+            false => Ok(Across { axis, base, new }),
+        }
+    }
+}
+
+impl Across {
+    /// The values on both sides, in words: `mariadb.engine: innodb in BASE, rocksdb in NEW`.
+    pub fn words(&self) -> String {
+        format!("{}: {} in BASE, {} in NEW", self.axis, self.base, self.new)
+    }
+
+    /// Keeps the cells of a side that are at its value, without the axis. The runs are those of BASE if `is_base`.
+    ///
+    /// # Errors
+    /// A sentence, where there is none of them.
+    pub fn narrow(&self, runs: &mut [Run], is_base: bool) -> Result<(), String> {
+        let mut others = BTreeSet::new();
+        let mut found = false;
+        let (side, wanted) = if is_base { ("BASE", &self.base) } else { ("NEW", &self.new) };
+        for run in runs.iter_mut() {
+            let by_plan = self.by_plan(run);
+            let mut take = |cell: &mut Cell| {
+                let own = self.value(cell, by_plan.as_deref());
+                let taken = own.as_deref().is_some_and(|own| is_same(own, wanted));
+                if taken {
+                    self.take_out(cell);
+                } else {
+                    others.extend(own);
+                }
+                taken
+            };
+            run.trials.retain_mut(|trial| take(&mut trial.cell));
+            run.header.left_out.retain_mut(|left_out| take(&mut left_out.cell));
+            found |= !run.trials.is_empty();
+        }
+        if found {
+            return Ok(());
+        }
+        let others = others.into_iter().filter(|other| !is_same(other, wanted)).collect::<Vec<_>>();
+        let there = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        Err(format!("no cell of {side} was run at {}={wanted}; values that are there: {there}", self.axis))
+    }
+
+    /// The value of all cells of a run that its plan sets, where the axis is a store's setting.
+    fn by_plan(&self, run: &Run) -> Option<String> {
+        let (store, name) = self.axis.setting()?;
+        let plan: toml::Table = run.header.plan.parse().ok()?;
+        plan.get("settings")?.get(store)?.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// A cell's value; `None` of a store that has no such setting, or where nothing sets it.
+    fn value(&self, cell: &Cell, by_plan: Option<&str>) -> Option<String> {
+        let own = || cell.value(self.axis).map(Value::to_string);
+        match self.axis.setting() {
+            Some((store, _)) if store != cell.store() => None,
+            Some(_) => own().or_else(|| by_plan.map(str::to_owned)),
+            None => Some(cell.text(self.axis).to_owned()),
+        }
+    }
+
+    /// A cell without the axis; a store has the name of both, as reports name what they compare by it.
+    fn take_out(&self, cell: &mut Cell) {
+        if self.axis == Axis::STORE {
+            cell.set(Axis::STORE, Value::word(&format!("{} → {}", self.base, self.new)));
+        } else {
+            cell.remove(self.axis);
+        }
+    }
+
+    /// Whether a difference between plans is what is compared.
+    pub(super) fn is(&self, what: &str) -> bool {
+        what.strip_prefix("plan, settings.") == Some(self.axis.name())
+    }
+}
+
+/// Whether two values are one: as they are written, or as numbers of bytes.
+fn is_same(one: &str, other: &str) -> bool {
+    let bytes = |text: &str| parse_bytes(text).ok();
+    one == other || bytes(one).is_some_and(|one| bytes(other) == Some(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Guarantee;
+
+    use super::*;
+    use crate::column::MEAN_LATENCY;
+    use crate::compare::{Comparison, FigureChange, Side};
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn it_is_an_axis_and_two_values() {
+        let read = |text: &str| text.parse::<Across>();
+        assert_eq!(
+            read("guarantee=process,power").unwrap().words(),
+            "guarantee: process in BASE, power in NEW"
+        );
+        assert_eq!(read("place=ext4:4096,ntfs:4096").unwrap().new, "ntfs:4096");
+        assert_eq!(
+            read("mariadb.engine=innodb,rocksdb").unwrap().axis.setting(),
+            Some(("mariadb", "engine"))
+        );
+        for (text, says) in [
+            ("threads", "two values"),
+            ("threads=1", "two values"),
+            ("threads=1,2,4", "two values"),
+            ("threads=2,2", "on both sides"),
+            ("threads=1,many", "not a number of threads"),
+            ("colour=red,blue", "is not an axis"),
+        ] {
+            assert!(read(text).unwrap_err().contains(says), "{text}");
+        }
+    }
+
+    fn narrowed<T>(base: Run, new: Run, text: &str, look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+        let across: Across = text.parse().unwrap();
+        let (mut base, mut new) = ([base], [new]);
+        across.narrow(&mut base, true).unwrap();
+        across.narrow(&mut new, false).unwrap();
+        let names = ["a".to_owned()];
+        let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
+        look(&Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[across]))
+    }
+
+    /// The contestants with NEW over BASE, in whole numbers.
+    fn ratios(comparison: &Comparison<'_>) -> Vec<(String, f64)> {
+        let ratio = |figure: &FigureChange| figure.change.map_or(0.0, |change| change.ratio.value.round());
+        comparison.figures.iter().map(|figure| (figure.contestant.clone(), ratio(figure))).collect()
+    }
+
+    #[test]
+    fn cells_at_one_value_meet_those_at_the_other_and_no_others_do() {
+        let both = || run("box", &[Sample::new("lmdb").ns(1e4), Sample::new("sqlite").ns(2e4)]);
+        let found = narrowed(both(), both(), "store=lmdb,sqlite", ratios);
+        assert!(
+            !found.is_empty() && found.iter().all(|one| *one == ("lmdb → sqlite".to_owned(), 2.0)),
+            "{found:?}"
+        );
+        let error = "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [both()], false).unwrap_err();
+        assert_eq!(error, "no cell of NEW was run at store=redb; values that are there: lmdb, sqlite");
+    }
+
+    #[test]
+    fn tiers_meet_where_they_are_what_is_compared() {
+        let at =
+            |choice: &str, tier, ns| run("box", &[Sample::new("lmdb").guarantee(choice).tier(tier).ns(ns)]);
+        let sides = || (at("process", Guarantee::Process, 1e4), at("power", Guarantee::Power, 9e4));
+        let (base, new) = sides();
+        let found = narrowed(base, new, "guarantee=process,power", ratios);
+        assert!(!found.is_empty() && found.iter().all(|one| *one == ("lmdb".to_owned(), 9.0)), "{found:?}");
+        // Across anything else they don't.
+        let (base, new) = sides();
+        let mut other = "guarantee=process,power".parse::<Across>().unwrap();
+        let (mut base, mut new) = ([base], [new]);
+        other.narrow(&mut base, true).unwrap();
+        other.narrow(&mut new, false).unwrap();
+        other.axis = Axis::THREADS;
+        let names = ["a".to_owned()];
+        let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
+        let apart = Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[other]);
+        assert!(apart.figures.is_empty() && apart.only.len() == 2);
+    }
+
+    #[test]
+    fn a_setting_of_the_plan_counts_as_the_cells_own() {
+        let with = |size: &str| {
+            let mut run = run("box", &[Sample::new("sqlite"), Sample::new("lmdb")]);
+            run.header.plan = format!("[settings.sqlite]\npage_size = \"{size}\"\n");
+            run
+        };
+        narrowed(with("4096"), with("8192"), "sqlite.page_size=4KiB,8192", |comparison| {
+            let found = ratios(comparison);
+            assert!(
+                !found.is_empty() && found.iter().all(|one| *one == ("sqlite".to_owned(), 1.0)),
+                "{found:?}"
+            );
+            assert!(!comparison.differences.iter().any(|one| one.refuses), "{:?}", comparison.differences);
+        });
+    }
+}
