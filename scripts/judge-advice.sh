@@ -1,8 +1,8 @@
 #!/bin/sh
 # Asks `storebench advise` ten real questions, and judges each answer by a direct measurement: every store once, with the question's
-# own records; then the best three of these, and the recommended store, three more times side by side. So a store that `advise`
-# gave up too early is seen. Says whether the recommended store is the best or too close to call with it. Takes about 25
-# minutes; for an idle machine.
+# own records; then the best three of these, and the recommended store, seven more times side by side. So a store that `advise`
+# gave up too early is seen. Says whether the recommended store is the best or too close to call with it, and where it is not, its
+# row of the direct answer: by how much it is behind. Takes about 35 minutes; for an idle machine.
 #
 #     scripts/judge-advice.sh PROGRAM [FOLDER]
 set -eu
@@ -45,13 +45,14 @@ judge() {
     best=$(recommended "$name.answer")
     direct "$name.all" 1
     field=$({ echo "$best"; ranking "$name.all.answer" | head -n 3; } | sort -u | paste -sd, -)
-    direct "$name.direct" 3 --store "$field"
+    direct "$name.direct" 7 --store "$field"
     first=$(recommended "$name.direct.answer")
     row=$(grep -E "^$best( \([a-z]+\))?( \*)? .*(best|\(tie\))$" "$name.direct.answer" || true)
     if [ "$best" = "$first" ] || [ -n "$row" ]; then
         echo "right: $name: $best (of $field)"
     else
         echo "wrong: $name: $best, measured directly $first (of $field)"
+        grep -E "^($best|$first) " "$name.direct.answer" || true
         wrong=$((wrong + 1))
     fi
 }

@@ -133,6 +133,12 @@ pub fn rough_duration(duration: Duration) -> String {
     }
 }
 
+/// A count with its noun, whose plural ends with an s: `1 store`, `1,200 stores`.
+pub fn counted(count: impl TryInto<u64>, what: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// Writes a count with thousands separated: `1,000,000`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();

@@ -84,13 +84,13 @@ fn sure(decided: usize, all: usize, trials: &Trials) -> String {
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
         (0, _) => {
-            format!("How sure: in none of {} comparisons one store is best {with}.", grouped(all as u64))
+            format!("How sure: in none of {} comparisons is one store best, {with}.", grouped(all as u64))
         }
         _ if decided == all => {
-            format!("How sure: in all {} comparisons one store is best {with}.", grouped(all as u64))
+            format!("How sure: in all {} comparisons one store is best, {with}.", grouped(all as u64))
         }
         _ => format!(
-            "How sure: in {} of {} comparisons one store is best {with}; in the others the best are too close to call.",
+            "How sure: in {} of {} comparisons one store is best, {with}; in the others the best are too close to call.",
             grouped(decided as u64),
             grouped(all as u64)
         ),
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(
             lines[lines.len() - 3..],
             [
-                "How sure: in all 6 comparisons one store is best with 5 trials of each store.",
+                "How sure: in all 6 comparisons one store is best, with 5 trials of each store.",
                 "Next: storebench advise answers for your own records.",
                 ""
             ]
@@ -149,7 +149,7 @@ mod tests {
         assert!(clear.lines().all(|line| line.chars().count() <= 100), "{clear}");
         let open = told(2, |number| 101_000.0 + number as f64);
         assert!(
-            open.contains("in none of 6 comparisons one store is best with 2 trials of each store."),
+            open.contains("in none of 6 comparisons is one store best, with 2 trials of each store."),
             "{open}"
         );
         // 6 trials of 1.5 s in two blocks.

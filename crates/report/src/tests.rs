@@ -1,3 +1,5 @@
+mod spoken;
+
 use std::collections::BTreeSet;
 
 use storebench_core::result::Run;

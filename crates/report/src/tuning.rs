@@ -20,7 +20,7 @@ use std::fmt;
 use storebench_core::cell::Axis;
 use storebench_core::result::{Measured, PlaceInfo, Run, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{CountRange, Sizes, grouped};
+use storebench_core::units::{CountRange, Sizes, counted, grouped};
 use storebench_core::workload::operation::Operation;
 
 use self::elsewhere::Elsewhere;
@@ -392,10 +392,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
         (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),
         (cell.guarantee().tier() < Some(question.guarantee))
             .then(|| format!("guarantee {}", cell.guarantee())),
-        (cell.threads() != question.threads).then(|| match cell.threads() {
-            1 => "1 thread".to_owned(),
-            threads => format!("{threads} threads"),
-        }),
+        (cell.threads() != question.threads).then(|| counted(cell.threads(), "thread")),
         (cell.text(Axis::MACHINE) != question.machine)
             .then(|| format!("machine {}", cell.text(Axis::MACHINE))),
         (mix.as_ref() != Some(&question.mix)).then(|| match &mix {

@@ -7,7 +7,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Sizes, grouped, rough_bytes};
+use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -64,7 +64,7 @@ impl Question {
 
     /// `1 thread`, or `4 threads`.
     pub(super) fn sessions(&self) -> String {
-        if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) }
+        counted(self.threads, "thread")
     }
 }
 

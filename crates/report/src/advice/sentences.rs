@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
@@ -22,7 +22,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     });
     let (ranked, all) = (advice.verdict.ranking.len(), advice.verdict.all().count());
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
-    let stores = if all == 1 { "1 store".to_owned() } else { format!("{all} stores") };
+    let stores = counted(all, "store");
     let often = match ranked {
         _ if ranked == all => format!("{} each", times(trials)),
         1 => format!("{} for the best", times(trials)),

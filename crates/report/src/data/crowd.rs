@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;
-use storebench_core::units::three_digits;
+use storebench_core::units::{counted, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
@@ -26,11 +26,8 @@ impl Crowd {
     /// The load, in words that begin a sentence.
     pub fn words(&self) -> String {
         let Crowd { others, cores, threads } = self;
-        let thread = if *threads == 1 { "thread" } else { "threads" };
-        format!(
-            "Other programs kept {} of {cores} processors busy beside {threads} {thread}",
-            three_digits(*others)
-        )
+        let threads = counted(*threads, "thread");
+        format!("Other programs kept {} of {cores} processors busy beside {threads}", three_digits(*others))
     }
 }
 
@@ -65,7 +62,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |(hardware, (places, crowd)): (&str, (usize, Crowd))| {
-        let at = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
+        let at = counted(places, "place");
         format!(
             "No fastest store is named at {at} on {hardware}: {}. Measure again with nothing else running.",
             crowd.words().replacen("Other", "other", 1)

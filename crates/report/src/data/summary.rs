@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
-use storebench_core::units::{grouped, three_digits};
+use storebench_core::units::{counted, grouped, three_digits};
 
 use super::matrix::Matrix;
 use super::merge::Merged;
@@ -115,7 +115,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
 }
 
 fn combinations(number: usize) -> String {
-    format!("{} combination{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+    counted(number, "combination")
 }
 
 /// Things that happened in the same way: how often, and an example.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{DISK_GROWTH, Measured, TrialResult};
-use storebench_core::units::{grouped, rough_ns, three_digits};
+use storebench_core::units::{counted, grouped, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
@@ -29,8 +29,7 @@ pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
     lines.extend(doubts.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
     if doubts.others > 0 {
-        let number = if doubts.others == 1 { "1 doubt".into() } else { format!("{} doubts", doubts.others) };
-        lines.push(Html::of((to_missing(&number), " about these figures.")));
+        lines.push(Html::of((to_missing(&counted(doubts.others, "doubt")), " about these figures.")));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::joined(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storebench_core::error::Result;
 use storebench_core::runner::rehearsal::Rehearsal;
-use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_core::units::{counted, rough_bytes, rough_duration};
 use storebench_core::workload::reason::Omission;
 use storebench_report::terminal::grid::wrap;
 
@@ -77,10 +77,6 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
 
 fn duration(seconds: f64) -> String {
     Duration::try_from_secs_f64(seconds).map_or_else(|_| "forever".into(), rough_duration)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
 /// A cell's id with its figures beside it, or below where it is long.

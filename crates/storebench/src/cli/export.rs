@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::units::grouped;
+use storebench_core::units::counted;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql, ycsb};
@@ -102,7 +102,6 @@ fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
         let path = directory.join(name);
         fs::write(&path, text).map_err(Error::io("writing", &path))
     })?;
-    let files = if count == 1 { "file" } else { "files" };
-    tell(&format!("written: {} {files} in {}", grouped(count as u64), directory.display()));
+    tell(&format!("written: {} in {}", counted(count, "file"), directory.display()));
     Ok(())
 }

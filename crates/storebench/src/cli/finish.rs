@@ -5,6 +5,7 @@ use std::path::Path;
 use storebench_core::error::{Exit, Result};
 use storebench_core::runner::parent::Ended;
 use storebench_core::store::StoreDef;
+use storebench_core::units::counted;
 use storebench_report::report::Report;
 use storebench_report::{brief, terminal};
 
@@ -45,8 +46,7 @@ pub fn finish(
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
     ));
     if ended.failed > 0 {
-        let trials = if ended.failed == 1 { "trial" } else { "trials" };
-        tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
+        tell(&format!("{} failed; the logs are in {shown}/logs", counted(ended.failed, "trial")));
     }
     if ended.interrupted {
         tell(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));

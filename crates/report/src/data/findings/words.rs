@@ -1,6 +1,6 @@
 //! Findings in words, for all reports: what was measured, what a verdict would take, and one check in a line.
 
-use storebench_core::units::three_digits;
+use storebench_core::units::{counted, three_digits};
 
 use super::Checked;
 use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
@@ -32,11 +32,8 @@ pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
         takes.push(lacks(finding));
     }
     if finding.tally.close > 0 {
-        let checks = if finding.tally.close == 1 { "check" } else { "checks" };
-        takes.push(format!(
-            "more trials (--trials) for {} {checks} that these can't tell",
-            finding.tally.close
-        ));
+        let checks = counted(finding.tally.close, "check");
+        takes.push(format!("more trials (--trials) for {checks} that these can't tell"));
     }
     Some(format!("takes {}", takes.join("; ")))
 }
@@ -141,10 +138,10 @@ pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
 fn share(tally: Tally) -> String {
     let percent = |number: usize| 100.0 * number as f64 / tally.total() as f64;
     let (least, most) = (percent(tally.agree), percent(tally.total() - tally.disagree));
-    let checks = if tally.total() == 1 { "check" } else { "checks" };
+    let checks = counted(tally.total(), "check");
     match tally.close + tally.missing {
-        0 => format!("{least:.1} % of {} {checks}", tally.total()),
-        _ => format!("{least:.1} to {most:.1} % of {} {checks}", tally.total()),
+        0 => format!("{least:.1} % of {checks}"),
+        _ => format!("{least:.1} to {most:.1} % of {checks}"),
     }
 }
 
@@ -197,8 +194,9 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
         at.push(evidence.figure.clone());
     }
     if let Some(places) = evidence.averaged {
-        let stores = evidence.averaged_stores.map_or("".into(), |stores| format!(", {stores} stores"));
-        at.push(format!("mean of {places} combination{}{stores}", if places == 1 { "" } else { "s" }));
+        let stores =
+            evidence.averaged_stores.map_or("".into(), |stores| format!(", {}", counted(stores, "store")));
+        at.push(format!("mean of {}{stores}", counted(places, "combination")));
     }
     let spot = evidence.spot.to_string();
     at.extend((!spot.is_empty()).then_some(spot));

@@ -11,7 +11,7 @@ use storebench_core::plan::{Axes, Changes, Period, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::{Enough, GoesOn, Job};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, grouped, three_digits};
+use storebench_core::units::{MOST_RECORDS, counted, grouped, three_digits};
 use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::parameter::common::OPERATIONS;
@@ -205,7 +205,7 @@ impl<'a> Measuring<'a> {
         plan.timeout = Period(self.trial_limit());
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
-        let stores = if stores == 1 { "1 store".into() } else { format!("{stores} stores") };
+        let stores = counted(stores, "store");
         self.stages.tell(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {

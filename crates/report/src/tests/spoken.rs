@@ -1,0 +1,217 @@
+//! The sentences that reports print, as they read of none, one, two and many: one snapshot, to be read aloud. They come from made runs, one
+//! for each thing that a sentence can count; of numbers above two only that they are many is kept.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexSet;
+use storebench_core::cell::{Data, HERE};
+use storebench_core::result::{LeftOut, Run};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange};
+
+use crate::advice::Advice;
+use crate::advice::question::{Goal, Question};
+use crate::brief;
+use crate::column::COLUMNS;
+use crate::compare::{Comparison, FIGURES, Side, terminal as compared};
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+use crate::report::Report;
+use crate::terminal::{self, Style};
+
+/// Wide enough for every sentence to be one line.
+const WIDE: Style = Style { width: 10_000, colour: false };
+
+const STORES: [&str; 4] = ["sqlite", "lmdb", "rocksdb", "leveldb"];
+
+/// A made run. What it has of each thing is one, two or many.
+#[derive(Clone, Copy)]
+struct Made {
+    stores: usize,
+    trials: usize,
+    counts: u64,
+    /// Trials of the last store that failed, that were unsupported, and combinations that were left out.
+    failed: usize,
+    unsupported: bool,
+    left_out: usize,
+    /// By how much each store is slower than the one before.
+    apart: f64,
+    /// By how much trials scatter.
+    scatter: f64,
+    tier: &'static str,
+}
+
+const PLAIN: Made = Made {
+    stores: 3,
+    trials: 5,
+    counts: 2,
+    failed: 0,
+    unsupported: false,
+    left_out: 0,
+    apart: 1.5,
+    scatter: 0.02,
+    tier: "process",
+};
+
+impl Made {
+    fn run(self) -> Run {
+        let block = |number: usize| {
+            let all = (0..self.counts).flat_map(|count| (0..self.stores).map(move |store| (count, store)));
+            all.map(|(count, store)| self.sample(number, count, store)).collect::<Vec<_>>()
+        };
+        let mut run = blocks("box", &(0..self.trials).map(block).collect::<Vec<_>>());
+        for number in 0..self.left_out {
+            let cell =
+                Sample::new("lmdb").records(CountRange::starting_at(10_000_000 + number as u64)).cell();
+            run.header.left_out.push(LeftOut { cell, reason: "over the size limit of 10 GiB".into() });
+        }
+        run
+    }
+
+    fn sample(self, block: usize, count: u64, store: usize) -> Sample {
+        let noise = 1.0 + self.scatter * ((block * 7 + store * 3) % 5) as f64;
+        let sample = Sample::new(STORES[store])
+            .guarantee(self.tier)
+            .records(CountRange::starting_at(100 * (count + 1)))
+            .ns(1000.0 * self.apart.powi(store as i32) * noise);
+        match store + 1 == self.stores {
+            true if block < self.failed && count == 0 => sample.failed("disk I/O error"),
+            true if self.unsupported => sample.unsupported("not in this build"),
+            _ => sample,
+        }
+    }
+}
+
+/// Runs that differ from a plain one in one thing each.
+fn made() -> Vec<Made> {
+    let mut all = vec![PLAIN];
+    all.extend([1, 2, 4].map(|stores| Made { stores, ..PLAIN }));
+    all.extend([1, 2, 3, 12].map(|trials| Made { trials, ..PLAIN }));
+    all.extend([1, 2, 12].map(|trials| Made { trials, apart: 1.0, scatter: 0.2, ..PLAIN }));
+    all.extend([1, 3].map(|counts| Made { counts, ..PLAIN }));
+    all.extend([1, 3].map(|counts| Made { counts, apart: 1.0, scatter: 0.2, ..PLAIN }));
+    all.extend([1, 2, 5].map(|failed| Made { failed, ..PLAIN }));
+    all.extend([1, 2, 12].map(|left_out| Made { left_out, ..PLAIN }));
+    all.extend(["none", "power", "default"].map(|tier| Made { tier, ..PLAIN }));
+    all.push(Made { unsupported: true, ..PLAIN });
+    all.push(Made { unsupported: true, stores: 1, ..PLAIN });
+    all.push(Made { apart: 1.0001, scatter: 0.0, ..PLAIN });
+    all.push(Made { apart: 40.0, ..PLAIN });
+    all
+}
+
+/// The lines of a text that are sentences: tables have gaps in their rows.
+fn sentences(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.contains("  ") && line.split(' ').count() > 3).map(template)
+}
+
+/// A sentence with `N` in place of every number above two.
+fn template(sentence: &str) -> String {
+    let mut out = String::new();
+    let mut rest = sentence;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        // A change is one, whichever its direction.
+        let before = before.strip_suffix(['+', '×']).unwrap_or(before);
+        let before = if before.ends_with(" -") { &before[..before.len() - 1] } else { before };
+        let end = from
+            .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':' | '-'))
+            .unwrap_or(from.len());
+        let number = from[..end].trim_end_matches(['.', ',', ':', '-']);
+        let shown = if matches!(number, "0" | "1" | "2") { number } else { "N" };
+        // Writing to a string can't fail.
+        let _ = write!(out, "{before}{shown}");
+        rest = &from[number.len()..];
+    }
+    out + rest
+}
+
+/// The sentences of reports of one run.
+fn of_reports() -> IndexSet<String> {
+    let of = |made: Made| {
+        let runs = [made.run()];
+        let merged = Merged::new(&runs, &[]);
+        let report = Report::new(&merged);
+        [brief::text(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
+            .concat()
+    };
+    made().into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
+}
+
+/// Those of advice.
+fn of_advice() -> IndexSet<String> {
+    let question = |made: Made| Question {
+        records: 100,
+        size: SizeRange { from: 1, to: 1024 }.into(),
+        data: Data::Incompressible,
+        guarantee: made.tier.parse().unwrap_or(Guarantee::Process),
+        threads: 1,
+        machine: HERE.into(),
+        mix: "get=80,update=20".parse().unwrap(),
+        cold: false,
+        goal: Goal::Speed,
+        max_memory_bytes: None,
+        stores: None,
+    };
+    let of = |made: Made, goal: Goal| {
+        let question = Question { goal, ..question(made) };
+        let runs = [made.run()];
+        let advice = Advice::from_runs(&question, &Merged::new(&runs, &[]), None, &[]);
+        advice.map_or_else(|uncovered| format!("{uncovered:?}"), |advice| advice.text(None, WIDE))
+    };
+    let goals = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
+    let texts = made().into_iter().flat_map(|made| goals.map(|goal| of(made, goal)));
+    texts.flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
+}
+
+/// Those of comparisons of two runs.
+fn of_comparisons() -> IndexSet<String> {
+    let columns: Vec<_> =
+        FIGURES.iter().filter_map(|id| COLUMNS.iter().find(|column| column.id == *id)).collect();
+    let slower = |made: Made, by: f64| {
+        let mut run = made.run();
+        for operation in
+            run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).flat_map(|m| &mut m.operations)
+        {
+            operation.sum_ns = (operation.sum_ns as f64 * by) as u64;
+            operation.latency.mean_ns *= by;
+        }
+        run
+    };
+    let mut found = IndexSet::new();
+    for made in made() {
+        for by in [1.0, 1.5] {
+            for (base, new) in [(PLAIN, made), (made, PLAIN), (made, made)] {
+                let (base, new) = ([base.run()], [slower(new, by)]);
+                let names = ["a-run".to_owned()];
+                let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
+                let comparison = Comparison::new(base, new, &columns, &[], &[]);
+                found.extend(sentences(&compared::text(&comparison, 2, WIDE)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn sentences_read_well_with_any_number() {
+    let mut all = String::new();
+    for (title, found) in
+        [("reports", of_reports()), ("advice", of_advice()), ("comparisons", of_comparisons())]
+    {
+        let _ = writeln!(all, "# {title}");
+        for sentence in found {
+            let _ = writeln!(all, "{sentence}");
+        }
+    }
+    for wrong in [" 1 trials", " 1 stores", " 1 cells", " 1 figures", " 1 runs", " 1 combinations", "  "] {
+        assert!(!all.contains(wrong), "{wrong:?} in {all}");
+    }
+    insta::assert_snapshot!("sentences", all);
+}
+
+#[test]
+fn numbers_above_two_are_many() {
+    assert_eq!(template("1 of 24 stores, 2.5 µs, 0 left."), "1 of N stores, N µs, 0 left.");
+}
