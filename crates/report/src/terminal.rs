@@ -229,9 +229,11 @@ fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     )];
     lines.extend(memory.then(|| merged.memory.note().to_owned()));
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
-    if contests().any(|contest| contest.winners().count() > 1) {
-        lines.push("+2: two more are too close to call with it; --table shows all.".to_owned());
-    }
+    lines.extend(match contests().map(|contest| contest.winners().count()).max() {
+        None | Some(0 | 1) => None,
+        Some(2) => Some("+1: one more is too close to call with it; --table shows both.".to_owned()),
+        Some(_) => Some("+2: two more are too close to call with it; --table shows all.".to_owned()),
+    });
     if contests().any(|contest| contest.failed_trials > 0) {
         lines.push("!: a trial failed there.".to_owned());
     }

@@ -55,10 +55,14 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
 pub fn detectable(figure: &FigureChange) -> String {
     match figure.detectable {
         Some(0.0) => "any".into(),
-        Some(share) => format!("from {}", relative(1.0 + share)),
+        Some(share) if share < MOST_TOLD => format!("from {}", relative(1.0 + share)),
+        Some(_) => format!("none below ×{}", grouped(MOST_TOLD as u64)),
         None => "none".into(),
     }
 }
+
+/// Changes beyond this many times are not told apart: trials that vary so much see none that is worth a word.
+const MOST_TOLD: f64 = 1000.0;
 
 /// The figure's name, with its operation: `get p99`, `on disk`.
 pub fn name(figure: &FigureChange) -> String {
