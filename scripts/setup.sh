@@ -9,6 +9,7 @@
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
 #   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR  where a library of the user's own is: then there is nothing to build or to install
 #   FEATURES  the stores that are to be built, separated by commas; empty: all
+#   XDG_CACHE_HOME  packages for Python, for the tests, are in storebench/python in it; empty: ~/.cache
 # Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,6 +30,9 @@ test        python3                 -               runs the paper's own script 
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
 test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
 test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that advise shows for Berkeley DB
+test        python3-psycopg         -               runs the code in Python that advise shows for PostgreSQL
+test        python3-pymysql         -               runs the code in Python that advise shows for MariaDB
+test        python3-venv            -               keeps packages for Python that Debian does not have
 test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
 test        ffmpeg                  ffmpeg          decodes the video of a background load
@@ -278,6 +282,32 @@ need_header() {
     fi
 }
 
+# ---- Packages for Python that no system has: in an environment of their own, which the tests know
+
+# The store whose code in Python the tests run, and the package that it needs.
+python_packages() {
+    cat <<'END'
+rocksdb rocksdict==0.3.29
+unqlite unqlite==1.2.0
+END
+}
+
+# A file for each says that it is there. Without them, tests say what they lack: the rest needs no network.
+setup_python() {
+    case " $groups " in *' test '*) have python3 || return 0 ;; *) return 0 ;; esac
+    own=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/python
+    python_packages | while read -r store package; do
+        if ! wanted "$store" || [ -e "$own/$package" ]; then continue; fi
+        say "installing $package from PyPI: runs the code in Python that advise shows"
+        if said=$({ [ -x "$own/bin/pip" ] || python3 -m venv "$own"; } 2>&1 &&
+            "$own/bin/pip" install --quiet --disable-pip-version-check "$package" 2>&1 </dev/null); then
+            : >"$own/$package"
+        else
+            say "could not install $package: $(printf '%s\n' "$said" | grep . | tail -n 1)"
+        fi
+    done
+}
+
 # ---- The whole
 
 groups=$*
@@ -305,6 +335,7 @@ elif [ "$(uname -s)" = Darwin ] && have brew; then
 else
     setup_elsewhere
 fi
+setup_python
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross-'*) exit 0 ;; esac
 for engine in leveldb rocksdb unqlite; do

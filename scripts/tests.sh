@@ -101,7 +101,7 @@ debian() {
     built
 }
 
-everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user user-mode-linux kmod shellcheck'
+everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb python3 python3-lmdb python3-plyvel python3-bsddb3 python3-psycopg python3-pymysql python3-venv libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user user-mode-linux kmod shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
@@ -223,6 +223,24 @@ debian "$(all_but libdb5.3-dev)" "$everything"
 fake apt-get 'case "$*" in *install*) echo "E: Failed to fetch x"; echo "E: later"; exit 100 ;; esac'
 run scripts/setup.sh
 verdict 'no network: the first error and what to do' said 1 'could not install libdb5.3-dev: Failed to fetch x -- '
+
+debian "$everything" "$everything"
+# shellcheck disable=SC2016
+fake python3 '[ "$1" != -m ] || { mkdir -p "$3/bin" && cp "$0" "$3/bin/pip"; }'
+run FEATURES=lmdb scripts/setup.sh test
+verdict 'packages for Python of stores that are left out are not installed' silent
+run scripts/setup.sh check
+verdict 'packages for Python are for the tests' not_called 'python3 -m venv'
+run scripts/setup.sh test
+verdict 'packages for Python have an environment of their own' called "-m venv $box/home/.cache/storebench/python"
+verdict 'packages for Python: each is installed' called 'rocksdict=='
+verdict 'packages for Python: each is named, with its reason' said 0 'installing unqlite=='
+run scripts/setup.sh test
+verdict 'packages for Python are installed once' silent
+rm -rf "$box/home/.cache/storebench/python"
+fake python3 'echo "Error: ensurepip is not available"; exit 1'
+run scripts/setup.sh test
+verdict 'packages for Python that are not to be had' said 0 'could not install unqlite==1.2.0: Error: ensurepip'
 
 # ---- setup.sh: Rust, other systems, bad input
 

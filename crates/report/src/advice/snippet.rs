@@ -1,8 +1,20 @@
 //! The code that opens a store as it was open: a store's own lines, with the settings that were read back put in.
 
-use storebench_core::store::Setting;
+use storebench_core::store::{Setting, StoreDef};
 
 use crate::terminal::grid::one_line;
+
+/// The code for a store in each of its languages; `None` where it has none.
+pub fn code(store: &StoreDef, version: &str, settings: &[Setting]) -> Option<String> {
+    let templates = store.snippet.into_iter().chain(store.bindings.iter().map(|snippet| snippet.template));
+    let all: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
+    (!all.is_empty()).then(|| all.join("\n"))
+}
+
+/// Code for a terminal, after an empty line. It is not indented, so that what is copied from there runs: Python minds.
+pub(crate) fn for_terminal(code: &str) -> String {
+    std::iter::once("").chain(code.lines()).map(|line| one_line(line).trim_end().to_owned() + "\n").collect()
+}
 
 /// Fills a template. `{{name}}` stands for a setting's value, `{{version}}` for that of the store; a line that names a setting
 /// which was not read back, or was left as shipped, is left out. A line may begin with conditions, each with a space behind it,

@@ -10,6 +10,7 @@ use super::sentences::{
     against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
     sure, trade,
 };
+use super::snippet::for_terminal;
 use crate::column::Unit;
 use crate::data::names::{HEADING, store_style};
 use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
@@ -53,7 +54,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled(&format!("Settings of {}", best.store), &advice.settings, style));
     if let Some(snippet) = snippet {
         out.push_str(&titled("Open it like this", &[danger(advice, best)], style));
-        out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
+        out.push_str(&for_terminal(snippet));
     }
     out
 }

@@ -5,6 +5,7 @@ use super::sentences::{
     WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
 };
 use super::worth::Worth;
+use crate::advice::snippet::for_terminal;
 use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
 
@@ -32,7 +33,7 @@ pub fn text(tuned: &Tuned, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled(&format!("Settings of {}", tuned.store.0), &[settings(tuned)], style));
     if let Some(snippet) = snippet {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
-        out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
+        out.push_str(&for_terminal(snippet));
     }
     out
 }

@@ -113,7 +113,7 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
         "With 1,000 records of 1B..1KiB: a loss, 1.4",
         "With no other share of gets is the default faster",
         "3 single values and 1 combination in 64 trials",
-        "Open it like this\n  open();",
+        "Open it like this\n\nopen();",
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }

@@ -76,13 +76,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     }
 }
 
-/// The lines of code that open the recommended store.
+/// The code for the recommended store.
 fn opened(advice: &Advice, store: Option<&StoreDef>) -> Option<String> {
-    let (best, def) = (advice.verdict.ranking.first()?, store?);
-    let filled = |template| snippet::fill(template, &best.version, &best.settings);
-    let bindings = def.bindings.iter().map(|snippet| snippet.template);
-    let all: Vec<String> = def.snippet.into_iter().chain(bindings).map(filled).collect();
-    (!all.is_empty()).then(|| all.join("\n"))
+    let best = advice.verdict.ranking.first()?;
+    snippet::code(store?, &best.version, &best.settings)
 }
 
 /// Tunes the recommended store in the other half of the budget: its settings and its code follow the answer.

@@ -96,7 +96,7 @@ fn show(
     let harness = report::harness(stores);
     let merged = Merged::new(runs, &harness);
     let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
-    let code = code(store, &tuned);
+    let code = snippet::code(store, &tuned.store.1, tuned.settings());
     print(&tuned.text(code.as_deref(), style()))?;
     let lead = tuned.lead(code.as_deref());
     for page in pages {
@@ -110,12 +110,4 @@ fn show(
 
 fn unanswered(why: &Unanswered) -> Error {
     Error::new(Exit::Nothing, format!("there is no answer: {why}"))
-}
-
-/// The lines of code that open the store with the settings that are told.
-fn code(store: &StoreDef, tuned: &Tuned) -> Option<String> {
-    let filled = |template| snippet::fill(template, &tuned.store.1, tuned.settings());
-    let bindings = store.bindings.iter().map(|snippet| snippet.template);
-    let all: Vec<String> = store.snippet.into_iter().chain(bindings).map(filled).collect();
-    (!all.is_empty()).then(|| all.join("\n"))
 }

@@ -3,7 +3,7 @@ try:
     from berkeleydb import db as bdb  # pip install berkeleydb
 except ImportError:
     from bsddb3 import db as bdb  # Its name before.
-[DB_TXN_WRITE_NOSYNC=false] import os
+import os
 [environment~DB_INIT_TXN] import threading
 
 def open_records(folder):
@@ -44,26 +44,66 @@ def open_records(folder):
 [DB_TXN_WRITE_NOSYNC=false]     made_in = os.open(folder, os.O_RDONLY)
 [DB_TXN_WRITE_NOSYNC=false]     os.fsync(made_in)
 [DB_TXN_WRITE_NOSYNC=false]     os.close(made_in)
-[environment=none]     return db
+[environment=none]     return None, db
 [environment!=none]     return env, db
 
-[environment!~DB_INIT_TXN] # It reaches the file when the cache is full, or with db.close().
-[environment!~DB_INIT_TXN] def put(db, key, value):
-[environment!~DB_INIT_TXN]     db.put(key, value)
 [environment~DB_INIT_TXN] logged = threading.local()
 [environment~DB_INIT_TXN] 
-[environment~DB_INIT_TXN] # A transaction of its own. The engine makes no checkpoint by itself: if
-[environment~DB_INIT_TXN] # nobody does, its log is never removed, and recovery takes ever longer.
-[environment~DB_INIT_TXN] def put(env, db, key, value):
-[environment~DB_INIT_TXN] [environment!~DB_INIT_LOCK]     db.put(key, value)
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]     while True:  # Again, when another thread's write went first.
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]         try:
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]             db.put(key, value)
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]             break
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]         except (bdb.DBLockDeadlockError, bdb.DBLockNotGrantedError):
-[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]             pass
-[environment~DB_INIT_TXN]     size = len(key) + len(value) + 200
-[environment~DB_INIT_TXN]     logged.bytes = getattr(logged, "bytes", 0) + size  # About.
+[environment~DB_INIT_TXN] # The engine makes no checkpoint by itself: if nobody does, its log is
+[environment~DB_INIT_TXN] # never removed, and recovery takes ever longer.
+[environment~DB_INIT_TXN] def written(env, size):
+[environment~DB_INIT_TXN]     logged.bytes = getattr(logged, "bytes", 0) + size + 200  # About.
     if logged.bytes // 1024 >= {{checkpoint_kbyte}} // 8:
 [checkpoint_kbyte!=]         logged.bytes = 0
         env.txn_checkpoint({{checkpoint_kbyte}})
+[environment~DB_INIT_TXN] 
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK] # Again, when another thread's write went first.
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK] def insist(call, *arguments):
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]     while True:
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]         try:
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]             return call(*arguments)
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]         except (bdb.DBLockDeadlockError, bdb.DBLockNotGrantedError):
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]             pass
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK] 
+[environment!~DB_INIT_TXN] # It reaches the file when the cache is full, or with close_records().
+[environment~DB_INIT_TXN] # A transaction of its own.
+def put(records, key, value):
+    env, db = records
+[environment!~DB_INIT_TXN]     db.put(key, value)
+[environment~DB_INIT_TXN] [environment!~DB_INIT_LOCK]     db.put(key, value)
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]     insist(db.put, key, value)
+[environment~DB_INIT_TXN]     written(env, len(key) + len(value))
+
+# None where there is no such key.
+def get(records, key):
+    env, db = records
+[environment!~DB_INIT_TXN]     return db.get(key)
+[environment~DB_INIT_TXN] [environment!~DB_INIT_LOCK]     return db.get(key)
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]     return insist(db.get, key)
+
+def remove(records, key):
+    env, db = records
+    try:
+[environment!~DB_INIT_TXN]         db.delete(key)
+[environment~DB_INIT_TXN] [environment!~DB_INIT_LOCK]         db.delete(key)
+[environment~DB_INIT_TXN] [environment~DB_INIT_LOCK]         insist(db.delete, key)
+    except bdb.DBNotFoundError:
+        return
+[environment~DB_INIT_TXN]     written(env, len(key))
+
+def close_records(records):
+    env, db = records
+    db.close()
+[environment!=none]     env.close()
+
+if __name__ == "__main__":
+    os.makedirs("records", exist_ok=True)
+    records = open_records("records")
+    put(records, b"apple", b"red")
+    put(records, b"apple", b"green")  # Replaces it.
+    put(records, b"cherry", b"red")
+    remove(records, b"cherry")
+    remove(records, b"cherry")  # No error.
+    print("apple:", get(records, b"apple").decode())
+    print("cherry:", get(records, b"cherry"))
+    close_records(records)

@@ -1,7 +1,11 @@
-/* LMDB {{version}}, cc -llmdb */
-#include <lmdb.h>
-#include <stddef.h>
+/* LMDB {{version}}: cc records.c -llmdb */
+#include <errno.h>
 [nosync=false] #include <fcntl.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 [nosync=false] #include <unistd.h>
 
 int open_records(const char *folder, MDB_env **env, MDB_dbi *db) {
@@ -28,14 +32,71 @@ int open_records(const char *folder, MDB_env **env, MDB_dbi *db) {
     return failed;
 }
 
-/* A transaction of its own: writers take turns. A reader keeps one read
- * transaction and cursor, and uses mdb_txn_reset() and mdb_txn_renew(). */
-int put(MDB_env *env, MDB_dbi db, MDB_val *key, MDB_val *value) {
+/* A transaction of its own: writers take turns. No value: it removes the
+ * record, if there is one. */
+static int write_one(MDB_env *env, MDB_dbi db, MDB_val *key,
+                     MDB_val *value) {
     MDB_txn *txn;
     int failed = mdb_txn_begin(env, NULL, 0, &txn);
     if (failed) return failed;
-    failed = mdb_put(txn, db, key, value, 0);
+    if (value) failed = mdb_put(txn, db, key, value, 0);
+    else failed = mdb_del(txn, db, key, NULL);
     if (!failed) return mdb_txn_commit(txn);
     mdb_txn_abort(txn);
-    return failed;
+    return !value && failed == MDB_NOTFOUND ? 0 : failed;
+}
+
+int put(MDB_env *env, MDB_dbi db, MDB_val *key, MDB_val *value) {
+    return write_one(env, db, key, value);
+}
+
+int remove_key(MDB_env *env, MDB_dbi db, MDB_val *key) {
+    return write_one(env, db, key, NULL);
+}
+
+/* A copy, to be freed; NULL where there is none. Who reads much keeps the
+ * transaction: mdb_txn_reset() and mdb_txn_renew(). */
+int get(MDB_env *env, MDB_dbi db, MDB_val *key, char **copy,
+        size_t *bytes) {
+    MDB_txn *txn;
+    MDB_val value;
+    *copy = NULL;
+    int failed = mdb_txn_begin(env, NULL, MDB_RDONLY, &txn);
+    if (failed) return failed;
+    failed = mdb_get(txn, db, key, &value);
+    if (!failed && !(*copy = malloc(value.mv_size + 1))) failed = ENOMEM;
+    if (!failed) {
+        *bytes = value.mv_size;
+        memcpy(*copy, value.mv_data, value.mv_size);
+    }
+    mdb_txn_abort(txn);
+    return failed == MDB_NOTFOUND ? 0 : failed;
+}
+
+void close_records(MDB_env *env) {
+    mdb_env_close(env);
+}
+
+int main(void) {
+    MDB_env *env = NULL;
+    MDB_dbi db;
+    MDB_val apple = {5, "apple"}, cherry = {6, "cherry"};
+    MDB_val red = {3, "red"}, green = {5, "green"};
+    char *found = NULL, *gone = NULL;
+    size_t bytes;
+    mkdir("records", 0777);
+    int failed = open_records("records", &env, &db);
+    if (!failed) failed = put(env, db, &apple, &red);
+    if (!failed) failed = put(env, db, &apple, &green); /* Replaces it. */
+    if (!failed) failed = put(env, db, &cherry, &red);
+    if (!failed) failed = remove_key(env, db, &cherry);
+    if (!failed) failed = remove_key(env, db, &cherry); /* No error. */
+    if (!failed) failed = get(env, db, &apple, &found, &bytes);
+    if (found) printf("apple: %.*s\n", (int)bytes, found);
+    if (!failed) failed = get(env, db, &cherry, &gone, &bytes);
+    if (!failed) printf("cherry: %s\n", gone ? "there" : "absent");
+    if (failed) fprintf(stderr, "%s\n", mdb_strerror(failed));
+    free(found);
+    close_records(env);
+    return failed != 0;
 }

@@ -1,6 +1,7 @@
 # LMDB {{version}} was measured; yours is lmdb.version(). pip install lmdb
+import os
+
 import lmdb
-[nosync=false] import os
 
 def open_records(folder):
     env = lmdb.open(
@@ -25,3 +26,27 @@ def open_records(folder):
 def put(env, key, value):
     with env.begin(write=True) as txn:
         txn.put(key, value)
+
+# None where there is no such key.
+def get(env, key):
+    with env.begin() as txn:
+        return txn.get(key)
+
+def remove(env, key):
+    with env.begin(write=True) as txn:
+        txn.delete(key)
+
+def close_records(env):
+    env.close()
+
+if __name__ == "__main__":
+    os.makedirs("records", exist_ok=True)
+    env = open_records("records")
+    put(env, b"apple", b"red")
+    put(env, b"apple", b"green")  # Replaces it.
+    put(env, b"cherry", b"red")
+    remove(env, b"cherry")
+    remove(env, b"cherry")  # No error.
+    print("apple:", get(env, b"apple").decode())
+    print("cherry:", get(env, b"cherry"))
+    close_records(env)

@@ -26,5 +26,31 @@ def open_records(path):
 
 # A transaction of its own: isolation_level=None is autocommit.
 def put(db, key, value):
-    insert = "INSERT INTO records (key, value) VALUES (?, ?)"
-    db.execute(insert, (key, value))
+    db.execute(
+        "INSERT INTO records (key, value) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )
+
+# None where there is no such key.
+def get(db, key):
+    select = "SELECT value FROM records WHERE key = ?"
+    row = db.execute(select, (key,)).fetchone()
+    return row and row[0]
+
+def remove(db, key):
+    db.execute("DELETE FROM records WHERE key = ?", (key,))
+
+def close_records(db):
+    db.close()
+
+if __name__ == "__main__":
+    db = open_records("records.sqlite")
+    put(db, b"apple", b"red")
+    put(db, b"apple", b"green")  # Replaces it.
+    put(db, b"cherry", b"red")
+    remove(db, b"cherry")
+    remove(db, b"cherry")  # No error.
+    print("apple:", get(db, b"apple").decode())
+    print("cherry:", get(db, b"cherry"))
+    close_records(db)

@@ -13,5 +13,9 @@ PRAGMA cache_size = {{cache_size}};
 PRAGMA mmap_size = {{mmap_size}};
 PRAGMA wal_autocheckpoint = {{wal_autocheckpoint}};
 PRAGMA journal_size_limit = {{journal_size_limit}};
--- Each write is a transaction of its own (autocommit), its statement kept
--- prepared: INSERT INTO records (key, value) VALUES (?1, ?2)
+-- Each write is a transaction of its own (autocommit). Statements are kept
+-- prepared; to put, get and remove:
+-- INSERT INTO records (key, value) VALUES (?1, ?2)
+--     ON CONFLICT (key) DO UPDATE SET value = excluded.value
+-- SELECT value FROM records WHERE key = ?1
+-- DELETE FROM records WHERE key = ?1

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Threads, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody,
 };
 
 use self::plan::{Fixed, Plan};
@@ -61,7 +61,7 @@ pub const FJALL: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/fjall.py"))],
     server: None,
     open: Ok(open),
 };

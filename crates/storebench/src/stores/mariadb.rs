@@ -8,7 +8,9 @@ mod password;
 mod settle;
 mod wire;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
+};
 
 use self::dialect::Mysql;
 use super::support::server::{Dialect, open};
@@ -52,7 +54,7 @@ pub const MARIADB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/mariadb.py"))],
     server: Some(&Mysql::SERVER),
     open: Ok(open::<Mysql>),
 };

@@ -6,7 +6,9 @@ mod dialect;
 mod password;
 mod wire;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
+};
 
 use self::dialect::Postgresql;
 use super::support::server::{Dialect, open};
@@ -52,7 +54,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/postgres.py"))],
     server: Some(&Postgresql::SERVER),
     open: Ok(open::<Postgresql>),
 };

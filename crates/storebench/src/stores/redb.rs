@@ -6,7 +6,8 @@ use redb::{
 };
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    SettingDef, Share, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
+    TransactionBody,
 };
 
 use super::compiled;
@@ -49,7 +50,7 @@ pub const REDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/redb.py"))],
     server: None,
     open: Ok(open),
 };

@@ -14,8 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, TransactionBody,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, TransactionBody,
 };
 
 use self::append::Appending;
@@ -63,7 +63,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/rocksdb.py"))],
     server: None,
     open: Ok(open as OpenFn),
 };

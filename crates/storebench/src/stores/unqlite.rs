@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
-    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -58,7 +58,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/unqlite.py"))],
     server: None,
     open: Ok(open as OpenFn),
 };

@@ -115,7 +115,7 @@ impl Running {
 }
 
 /// The only folder of a socket.
-fn socket_in(beside: &Path) -> PathBuf {
+pub fn socket_in(beside: &Path) -> PathBuf {
     let entries = fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path());
     let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
     let [socket] = entries.filter(is_socket).collect::<Vec<_>>().try_into().unwrap();

@@ -1,5 +1,6 @@
 //! The code that `storebench advise` shows, with what every store reads back at each of its tiers, for one thread and for
-//! two, as shipped and with other settings: it is run, and ends with the same settings.
+//! two, as shipped and with other settings: it is compiled and run as it is shown, ends with the same settings, and leaves records
+//! that the store's own adapter reads.
 
 #[cfg(any(
     feature = "berkeleydb",
@@ -12,6 +13,7 @@
 mod c;
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
 mod configuration;
+mod left;
 mod python;
 #[cfg(any(feature = "fjall", feature = "redb", feature = "sqlite"))]
 mod rust;
@@ -28,12 +30,14 @@ mod sqlite;
 mod told;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Kind, Language, Setting, Snippet, StoreDef, Threads};
+use storebench_core::store::{Guarantee, Kind, Language, Setting, Store, StoreDef, Threads};
 use storebench_report::advice::snippet;
 
+use crate::cli::support::Scratch;
 use crate::conformance::subject::Subject;
 
 /// A setting, its value, and what the code must say of it; where nothing stands, the value.
@@ -129,6 +133,7 @@ struct Shown {
     store: &'static str,
     tier: Guarantee,
     threads: usize,
+    is_tuned: bool,
     /// The settings that it is asked for, and what the code must say of them; nothing as shipped.
     tuned: Vec<Asked>,
     /// The settings that the store reads back.
@@ -147,25 +152,45 @@ impl Shown {
         };
         let of_store = tables.iter().copied().flatten().filter(|(name, _)| *name == def.name);
         let tuned: Vec<Asked> = of_store.flat_map(|(_, asked)| asked.iter().copied()).collect();
-        let asked: BTreeMap<String, String> =
-            tuned.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let subject = Subject::new(def, Some(tier));
+        let mut shown = Shown {
+            store: def.name,
+            tier,
+            threads,
+            is_tuned,
+            tuned,
+            settings: Vec::new(),
+            text: String::new(),
+            bindings: Vec::new(),
+        };
+        shown.settings = shown.open(Scratch::in_memory().path()).settings().unwrap();
+        let filled = |template| snippet::fill(template, &(def.version)(), &shown.settings);
+        shown.text = filled(def.snippet.unwrap());
+        shown.bindings = def.bindings.iter().map(|of| (of.language, filled(of.template))).collect();
+        shown
+    }
+
+    /// The store in a folder, as the code is to open it.
+    fn open(&self, folder: &Path) -> Box<dyn Store> {
+        let def = def(self.store);
+        let asked = self.tuned.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned()));
+        let subject = Subject::with(def, Some(self.tier), asked.collect());
         let store = subject.open_with(|options| {
-            options.sessions = threads;
-            options.settings = &asked;
-            options.compression = is_tuned && def.capabilities.compression.is_some();
-            options.cache_bytes = is_tuned.then_some(64 << 20);
+            options.directory = folder;
+            options.sessions = self.threads;
+            options.compression = self.is_tuned && def.capabilities.compression.is_some();
+            options.cache_bytes = self.is_tuned.then_some(64 << 20);
         });
-        let settings = store.unwrap_or_else(|error| panic!("{subject}: {error}")).settings().unwrap();
-        let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &settings);
-        let filled = |of: &Snippet| (of.language, snippet::fill(of.template, &(def.version)(), &settings));
-        let bindings = def.bindings.iter().map(filled).collect();
-        Shown { store: def.name, tier, threads, tuned, settings, text, bindings }
+        store.unwrap_or_else(|error| panic!("{subject}: {error}\n{self}"))
     }
 
     /// The code in one of the other languages.
     fn binding(&self, language: Language) -> Option<&str> {
         self.bindings.iter().find(|(of, _)| *of == language).map(|(_, text)| text.as_str())
+    }
+
+    /// The code in a language that the store has code in.
+    fn text_in(&self, language: Language) -> &str {
+        self.binding(language).unwrap_or(&self.text)
     }
 
     /// The code in every language.
@@ -208,6 +233,15 @@ fn snippets(def: &StoreDef) -> &'static [Shown] {
     &ALL[def.name]
 }
 
+/// The texts for a store in a language, each with all that show it.
+fn by_text(def: &StoreDef, language: Language) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+    let mut texts: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
+    for shown in snippets(def) {
+        texts.entry(shown.text_in(language)).or_default().push(shown);
+    }
+    texts
+}
+
 #[test]
 fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
     for def in STORES.iter().filter(|def| def.runs_by_default()) {
@@ -229,7 +263,7 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
     }
 }
 
-/// A terminal of 80 columns shows them indented by two.
+/// A terminal of 80 columns and a page have room for that.
 #[test]
 fn no_line_is_longer_than_76_columns() {
     for def in STORES.iter().filter(|def| def.runs_by_default()) {

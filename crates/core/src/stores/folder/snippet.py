@@ -1,4 +1,4 @@
-# Plain files, in Python
+# Plain files, in Python. Keys are file names: no slash, no zero byte.
 import os
 [write=rename] import threading
 
@@ -33,3 +33,30 @@ def put(folder, key, value):
 [sync_file=true]         os.fsync(file.fileno())
 [write=rename]     os.rename(temporary, path)
 [sync_folder=true]     sync_directory(os.path.dirname(path))
+
+# None where there is no such key.
+def get(folder, key):
+    try:
+        with open(path_of(folder, key), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+def remove(folder, key):
+    path = path_of(folder, key)
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        return
+[sync_folder=true]     sync_directory(os.path.dirname(path))
+
+if __name__ == "__main__":
+    os.makedirs("records", exist_ok=True)
+[sync_folder=true]     sync_directory(".")
+    put("records", "apple", b"red")
+    put("records", "apple", b"green")  # Replaces it.
+    put("records", "cherry", b"red")
+    remove("records", "cherry")
+    remove("records", "cherry")  # No error.
+    print("apple:", get("records", "apple").decode())
+    print("cherry:", get("records", "cherry"))

@@ -1,6 +1,12 @@
 # One JSON file, in Python
 import json, os
 
+[sync_folder=true] def sync_directory(path):
+[sync_folder=true]     directory = os.open(path, os.O_RDONLY)
+[sync_folder=true]     os.fsync(directory)
+[sync_folder=true]     os.close(directory)
+[sync_folder=true] 
+# Bytes are texts in it, each the character of its number (Latin-1).
 def open_records(folder):
     path = os.path.join(folder, "records.json")
     records = {}
@@ -16,25 +22,31 @@ def save(path, records):
 [sync_file=true]         file.flush()
 [sync_file=true]         os.fsync(file.fileno())
     os.replace(temporary, path)
-[sync_folder=true]     directory = os.open(os.path.dirname(path), os.O_RDONLY)
-[sync_folder=true]     os.fsync(directory)
-[sync_folder=true]     os.close(directory)
+[sync_folder=true]     sync_directory(os.path.dirname(path))
 
-# Keys and values are str: of bytes, key.decode("latin-1").
-def put(path, records, key, value):
-    records[key] = value
+def put(store, key, value):
+    path, records = store
+    records[key.decode("latin-1")] = value.decode("latin-1")
     save(path, records)
 
-def get(records, key):
-    return records.get(key)
+# None where there is no such key.
+def get(store, key):
+    value = store[1].get(key.decode("latin-1"))
+    return value and value.encode("latin-1")
 
-def remove(path, records, key):
-    if records.pop(key, None) is not None:
+def remove(store, key):
+    path, records = store
+    if records.pop(key.decode("latin-1"), None) is not None:
         save(path, records)
 
 if __name__ == "__main__":
-    path, records = open_records(".")
-    put(path, records, "colour", "blue")
-    put(path, records, "size", "12")
-    print(get(records, "colour"))
-    remove(path, records, "size")
+    os.makedirs("records", exist_ok=True)
+[sync_folder=true]     sync_directory(".")
+    store = open_records("records")
+    put(store, b"apple", b"red")
+    put(store, b"apple", b"green")  # Replaces it.
+    put(store, b"cherry", b"red")
+    remove(store, b"cherry")
+    remove(store, b"cherry")  # No error.
+    print("apple:", get(store, b"apple").decode())
+    print("cherry:", get(store, b"cherry"))

@@ -1,16 +1,17 @@
-//! The code in C compiles without a warning, and runs: the engine then reads back what the store did.
+//! The code in C compiles as it is shown, without a warning, and runs; with a driver in place of its `main`, the engine reads back
+//! what the store did.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use storebench_core::store::Language;
 
-use super::told::{assert_same, pairs, writes};
-use super::{Shown, def, snippets};
-use crate::cli::support::Scratch;
+use super::left::run;
+use super::told::{assert_same, told, writes};
+use super::{Shown, by_text, def, left};
+use crate::cli::support::{Scratch, missing};
 
 /// Where an engine is.
 enum Engine {
@@ -63,13 +64,6 @@ fn compiler() -> Command {
     compiler
 }
 
-fn run(command: &mut Command, context: &dyn std::fmt::Display) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}, {}:\n{said}\n{context}", output.status);
-    output
-}
-
 /// The arguments that the compiler needs so that a snippet finds its engine.
 fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     let flag = |flag: &str, path: &Path| {
@@ -103,9 +97,17 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     }
 }
 
+/// Compiles code as it is shown.
+fn compile_shown(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
+    let (program, source) = (scratch.join("records"), scratch.join("records.c"));
+    fs::write(&source, shown.text_in(Language::C)).unwrap();
+    run(compiler().args(["-Wall", "-Werror", "-o"]).arg(&program).arg(source).args(arguments), shown);
+    program
+}
+
 /// Compiles a snippet with its driver.
 fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
-    scratch.write("snippet.h", shown.binding(Language::C).unwrap_or(&shown.text));
+    scratch.write("snippet.h", shown.text_in(Language::C));
     let program = scratch.join("driver");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = compiler();
@@ -121,36 +123,20 @@ fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     program
 }
 
-/// The files of a folder whose names begin so, the last in order of name last.
-fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
-    let mut files: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
-    files.sort();
-    files
-}
-
-/// The engine's words on itself once the snippet has run in `folder`.
-fn told(shown: &Shown, program: &Path, folder: &Path, writes: u32) -> BTreeMap<String, String> {
-    fs::create_dir(folder).unwrap();
-    let numbers = [shown.threads.to_string(), writes.to_string()];
-    let output = run(Command::new(program).arg(folder).args(numbers), shown);
-    let mut told = pairs(&String::from_utf8(output.stdout).unwrap());
-    if let Some(options) = files(folder, "OPTIONS-").last() {
-        told.extend(pairs(&fs::read_to_string(options).unwrap()));
-    }
-    told
-}
-
-/// Compiles and runs all code for a store.
+/// Compiles and runs all code for a store, each of its texts once, with its driver for every number of threads.
 fn check(store: &str) {
     let engine = &engine(store);
     let scratch = Scratch::new();
     let arguments = engine_arguments(engine, &scratch);
-    for (number, shown) in snippets(def(store)).iter().enumerate() {
-        let program = compile(shown, &arguments, &scratch);
-        let folder = scratch.join(&format!("store-{number}"));
-        assert_same(shown, &told(shown, &program, &folder, writes(shown)));
+    for (text, all) in by_text(def(store), Language::C) {
+        let program = compile_shown(all[0], &arguments, &scratch);
+        left::check(all[0], text, |folder| left::in_folder(&program, folder));
+        let driver = compile(all[0], &arguments, &scratch);
+        for shown in all {
+            let folder = Scratch::new();
+            let told = told(shown, &mut Command::new(&driver), folder.path(), writes(shown));
+            assert_same(shown, &told);
+        }
     }
 }
 
@@ -186,10 +172,7 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
     scratch.write("header.c", "#include <sqlite3.h>\n");
     let header = compiler().arg("-fsyntax-only").arg(scratch.join("header.c")).output().unwrap();
     if !header.status.success() {
-        return crate::cli::support::skipped(
-            "code for SQLite in C",
-            "needs sqlite3.h, such as of the package libsqlite3-dev",
-        );
+        return missing("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
     }
     check("sqlite");
 }
@@ -206,20 +189,22 @@ fn unqlite_takes_the_code() {
 fn berkeleydb_keeps_its_log_short_and_nothing_outside_its_folder() {
     use storebench_core::store::Guarantee;
 
+    use super::told::files;
+
     let engine = engine("berkeleydb");
     let scratch = Scratch::new();
     let arguments = engine_arguments(&engine, &scratch);
     for threads in [1, 2] {
         let shown = Shown::of(def("berkeleydb"), Guarantee::Process, threads, true);
         let program = compile(&shown, &arguments, &scratch);
-        let folder = scratch.join(&format!("threads-{threads}"));
-        told(&shown, &program, &folder, 20_000 / threads as u32);
-        let log: u64 = files(&folder, "log.").iter().map(|file| file.metadata().unwrap().len()).sum();
+        let folder = Scratch::new();
+        told(&shown, &mut Command::new(program), folder.path(), 20_000 / threads as u32);
+        let log: u64 = files(folder.path(), "log.").iter().map(|file| file.metadata().unwrap().len()).sum();
         assert!((1..6 << 20).contains(&log), "{log} bytes of log with {shown}");
     }
     let shown = Shown::of(def("berkeleydb"), Guarantee::None, 1, false);
     let program = compile(&shown, &arguments, &scratch);
-    let folder = scratch.join("none");
-    told(&shown, &program, &folder, 10);
-    assert_eq!(files(&folder, ""), [folder.join("records.db")]);
+    let folder = Scratch::new();
+    told(&shown, &mut Command::new(program), folder.path(), 10);
+    assert_eq!(files(folder.path(), ""), [folder.join("records.db")]);
 }

@@ -1,14 +1,16 @@
-//! Configuration files of servers: a server with what they say, and nothing else, gives the same guarantee and reads back the
-//! same settings.
+//! Configuration files of servers: a server with what they say, and nothing else, gives the same guarantee, reads back the same
+//! settings, and takes the code in Python.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use storebench_core::store::{Setting, StoreDef};
+use storebench_core::store::{Language, Setting, Store, StoreDef};
 use storebench_report::advice::snippet;
 
-use super::def;
-use crate::cli::support::skipped;
+use super::{def, left, python};
+use crate::cli::support::{Scratch, skipped};
 use crate::conformance::subject::{Subject, is_installed};
+use crate::running_servers::socket_in;
 
 /// The settings of a file that the store takes, in its own words.
 fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
@@ -47,7 +49,13 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         let told = settings(def, &text);
         assert!(told.len() > 5, "{text}");
         let anew = Subject::new(def, None);
-        let after = anew.open_with(|options| options.settings = &told).unwrap();
+        // A socket's path is short.
+        let beside = tempfile::tempdir().unwrap();
+        let after = anew.open_with(|options| {
+            options.settings = &told;
+            options.beside = Some(beside.path());
+        });
+        let after = after.unwrap();
         assert_eq!(after.guarantee(), offer.guarantee, "{text}");
         // A setting that the file does not set is as shipped in both.
         let set = |all: Vec<Setting>| {
@@ -56,6 +64,32 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         assert_eq!(set(after.settings().unwrap()), set(read_back), "{text}");
         assert!(!texts.contains(&text), "what differs between tiers must show: {text}");
         texts.push(text);
+        takes_python(def, &*after, &socket_in(beside.path()));
+    }
+}
+
+/// Runs the code in Python against a server, which then has its record.
+fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
+    let (modules, package) = match def.name {
+        "postgres" => (["psycopg"], "python3-psycopg"),
+        _ => (["pymysql"], "python3-pymysql"),
+    };
+    let Some(python) = python::python_of(def.name, &modules, package) else { return };
+    let template = def.bindings.iter().find(|of| of.language == Language::Python).unwrap().template;
+    let text = snippet::fill(template, &(def.version)(), &server.settings().unwrap());
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
+    assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
+    let scratch = Scratch::new();
+    let login =
+        format!("[client]\nuser = root\nsocket = {}/socket\ndatabase = storebench\n", socket.display());
+    scratch.write("records.cnf", login);
+    for _ in 0..2 {
+        let mut program = python::shown(&python, &text, &scratch, scratch.path());
+        left::says(
+            program.env("PGHOST", socket).env("PGUSER", "storebench").env("PGDATABASE", "postgres"),
+            &text,
+        );
+        left::assert_left(server, &text);
     }
 }
 

@@ -1,136 +1,156 @@
-//! The code in Python runs, writes a record where the store would, and SQLite then has the settings that were read back.
+//! The code in Python runs as it is shown; with a driver, the engine reads back what the store did, as far as the package can
+//! ask it.
 
-use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use storebench::STORES;
-use storebench_core::store::Language;
+use storebench_core::store::{Guarantee, Language, StoreDef};
 
-use super::{Shown, snippets};
-use crate::cli::support::{Scratch, skipped};
+use super::{by_text, def, left};
+use crate::cli::support::{Scratch, missing};
 
-/// The output of a program in Python; `None` where the machine has no Python.
-fn run(program: &str, scratch: &Scratch) -> Option<String> {
-    let Some(python) = python_with("sys") else {
-        skipped("code in Python", "needs python3");
-        return None;
-    };
-    Some(run_by(python, program, scratch, &[]))
-}
+/// The line that stands before those that run when it is no module.
+const MAIN: &str = "if __name__ == \"__main__\":";
 
-/// A Python that has a module: the first of the path, or that of the system, whose packages the first may not see.
-fn python_with(module: &str) -> Option<&'static str> {
-    let has = |python: &&str| {
+/// A Python that has one of these modules: the first of the path, that of the system, whose packages the first may not see, or
+/// that of scripts/setup.sh, with packages that the system does not have.
+fn python_with(modules: &[&str]) -> Option<PathBuf> {
+    let has = |python: &PathBuf, module: &str| {
         let found = Command::new(python).args(["-c", &format!("import {module}")]).output();
         found.is_ok_and(|output| output.status.success())
     };
-    ["python3", "/usr/bin/python3"].into_iter().find(has)
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let cache =
+        std::env::var_os("XDG_CACHE_HOME").filter(|cache| !cache.is_empty()).map(PathBuf::from).or(home);
+    let own = cache.map(|cache| cache.join("storebench/python/bin/python"));
+    let mut pythons = ["python3", "/usr/bin/python3"].into_iter().map(PathBuf::from).chain(own);
+    pythons.find(|python| modules.iter().any(|module| has(python, module)))
 }
 
-/// The output of a program that is given a folder and more.
-fn run_by(python: &str, program: &str, scratch: &Scratch, arguments: &[String]) -> String {
-    let file = scratch.join("shown.py");
-    fs::write(&file, program).unwrap();
-    let output = Command::new(python).arg(&file).arg(scratch.path()).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{program}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn of_python() -> impl Iterator<Item = (&'static Shown, &'static str)> {
-    let built = STORES.iter().filter(|def| def.runs_by_default());
-    let all = built.flat_map(snippets);
-    all.filter_map(|shown| Some((shown, shown.binding(Language::Python)?)))
-}
-
-#[test]
-fn what_is_shown_has_no_gaps_and_fits_76_columns() {
-    let mut number = 0;
-    for (shown, text) in of_python() {
-        assert!(!text.contains("{{") && text.starts_with("# "), "{shown}\n{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 76), "{shown}\n{text}");
-        number += 1;
+/// A Python that has one of the modules of a store's package.
+pub fn python_of(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
+    let python = python_with(modules);
+    if python.is_none() {
+        missing(&format!("code for {store} in Python"), &format!("needs {package}"));
     }
-    assert!(number >= 4, "both folders at two tiers");
+    python
 }
 
-#[cfg(feature = "sqlite")]
-#[test]
-fn sqlite_has_the_settings_that_were_read_back() {
-    for (shown, text) in of_python().filter(|(shown, _)| shown.store == "sqlite") {
+/// A program that runs code in a folder as it is shown.
+pub fn shown(python: &Path, text: &str, scratch: &Scratch, folder: &Path) -> Command {
+    let mut command = left::in_folder(python, folder);
+    command.arg(scratch.write("shown.py", text));
+    command
+}
+
+/// Runs all code for a store where Python has one of the modules of its package, each of its texts once.
+fn check(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
+    let python = python_of(store, modules, package)?;
+    for (text, all) in by_text(def(store), Language::Python) {
         let scratch = Scratch::new();
-        let names: Vec<&str> = shown.settings.iter().map(|setting| setting.name.as_str()).collect();
-        let driver = format!(
-            "\nimport sys\ndb = open_records(sys.argv[1] + '/records.sqlite')\nput(db, b'key', b'value')\n\
-             for name in {names:?}:\n    row = db.execute('PRAGMA ' + name).fetchone()\n    print(name, '' if row is None else row[0])\n"
-        );
-        let Some(said) = run(&(text.to_owned() + &driver), &scratch) else { return };
-        for setting in &shown.settings {
-            let line = format!("{} {}", setting.name, setting.value);
-            assert!(
-                said.lines().any(|said| said.trim_end() == line.trim_end()),
-                "{line} is not in {said}\n{text}"
-            );
+        left::check(all[0], text, |folder| shown(&python, text, &scratch, folder));
+    }
+    Some(python)
+}
+
+/// The same, then with a driver for every number of threads.
+#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "lmdb", feature = "rocksdb"))]
+fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
+    use super::told;
+
+    let Some(python) = check(store, modules, package) else { return };
+    for (text, all) in by_text(def(store), Language::Python) {
+        let scratch = Scratch::new();
+        scratch.write("shown.py", text);
+        let driver = ["from shown import *\n", tell, include_str!("drivers/main.py")].concat();
+        let driver = scratch.write("driver.py", driver);
+        for shown in all {
+            let folder = Scratch::new();
+            let mut command = Command::new(&python);
+            let mut told = told::told(shown, command.arg(&driver), folder.path(), told::writes(shown));
+            // The package brings an engine of its own version.
+            let version = "rocksdb_version";
+            told.extend(shown.setting(version).map(|own| (version.to_owned(), own.to_owned())));
+            told::assert_same(shown, &told);
         }
-        let connection = rusqlite::Connection::open(scratch.join("records.sqlite")).unwrap();
-        let found: Vec<u8> = connection.query_row("SELECT value FROM records", [], |row| row.get(0)).unwrap();
-        assert_eq!(found, b"value");
+    }
+}
+
+fn has_main(def: &StoreDef) -> bool {
+    def.bindings.iter().any(|of| of.language == Language::Python && of.template.contains(MAIN))
+}
+
+#[test]
+fn every_store_has_code_or_names_the_nearest_that_has_some() {
+    for def in STORES.iter().filter(|def| def.runs_by_default() && !has_main(def)) {
+        for (text, _) in by_text(def, Language::Python) {
+            assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
+            assert!(text.contains("has no package for Python. The nearest store that has one"), "{text}");
+            let named = STORES.iter().find(|other| text.contains(&format!("advise --store {}`", other.name)));
+            assert!(named.is_some_and(|named| named.open.is_err() || has_main(named)), "{text}");
+        }
     }
 }
 
 #[test]
 fn folders_have_the_record_where_the_store_puts_it() {
-    for (shown, text) in of_python().filter(|(shown, _)| shown.store.ends_with("-folder")) {
-        let scratch = Scratch::new();
-        let driver =
-            "\nimport sys\nput(sys.argv[1], '0123456789', b'old')\nput(sys.argv[1], '0123456789', b'new')\n";
-        if run(&(text.to_owned() + driver), &scratch).is_none() {
-            return;
+    for store in ["flat-folder", "nested-folder", "one-file"] {
+        check(store, &["sys"], "python3");
+        for (text, all) in by_text(def(store), Language::Python) {
+            assert_eq!(text.contains("fsync"), all[0].tier == Guarantee::Power, "{text}");
         }
-        let path = match shown.setting("levels").unwrap() {
-            "0" => "0123456789",
-            "1" => "012/3456789",
-            _ => "01/23/456789",
-        };
-        assert_eq!(fs::read(scratch.join(path)).unwrap(), b"new", "{shown}\n{text}");
-        let left = fs::read_dir(scratch.path()).unwrap().flatten();
-        assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".tmp")));
-        assert_eq!(text.contains("fsync"), shown.tier == storebench_core::store::Guarantee::Power, "{shown}");
     }
 }
 
-/// Runs all code for an engine with a driver, where Python has one of the modules of its bindings.
-#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "lmdb"))]
-fn check(store: &str, modules: &[&str], package: &str, driver: &str) {
-    let Some(python) = modules.iter().find_map(|module| python_with(module)) else {
-        return skipped(&format!("code for {store} in Python"), &format!("needs {package}"));
-    };
-    let mut number = 0;
-    for (shown, text) in of_python().filter(|(shown, _)| shown.store == store) {
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_takes_the_code_and_reads_back_the_same() {
+    use super::told;
+
+    let Some(python) = check("sqlite", &["sqlite3"], "python3") else { return };
+    for (text, all) in by_text(def("sqlite"), Language::Python) {
         let scratch = Scratch::new();
-        let program = [text, driver, include_str!("drivers/main.py")].concat();
-        let writes = super::told::writes(shown);
-        let said = run_by(python, &program, &scratch, &[shown.threads.to_string(), writes.to_string()]);
-        super::told::assert_same(shown, &super::told::pairs(&said));
-        number += 1;
+        scratch.write("shown.py", text);
+        let names: Vec<&str> = all[0].settings.iter().map(|setting| setting.name.as_str()).collect();
+        let driver = format!(
+            "from shown import *\ndb = open_records('records.sqlite')\nfor name in {names:?}:\n    \
+             row = db.execute('PRAGMA ' + name).fetchone()\n    print(name, row[0] if row else '', sep='=')\n"
+        );
+        let driver = scratch.write("driver.py", driver);
+        let said = left::run(left::in_folder(&python, scratch.path()).arg(driver), all[0]);
+        told::assert_same(all[0], &told::pairs(&said));
     }
-    assert!(number >= 4, "two tiers, one thread and two");
 }
 
 #[cfg(feature = "lmdb")]
 #[test]
 fn lmdb_takes_the_code_and_reads_back_the_same() {
-    check("lmdb", &["lmdb"], "python3-lmdb", include_str!("drivers/lmdb.py"));
+    check_with("lmdb", &["lmdb"], "python3-lmdb", include_str!("drivers/lmdb.py"));
 }
 
+/// It can be asked for none of its options.
 #[cfg(feature = "leveldb")]
 #[test]
 fn leveldb_takes_the_code() {
-    check("leveldb", &["plyvel"], "python3-plyvel", include_str!("drivers/leveldb.py"));
+    check_with("leveldb", &["plyvel"], "python3-plyvel", "\ndef tell(db):\n    return {}\n");
 }
 
 #[cfg(feature = "berkeleydb")]
 #[test]
 fn berkeleydb_takes_the_code_and_reads_back_the_same() {
-    check("berkeleydb", &["berkeleydb", "bsddb3"], "python3-bsddb3", include_str!("drivers/berkeleydb.py"));
+    let tell = include_str!("drivers/berkeleydb.py");
+    check_with("berkeleydb", &["berkeleydb", "bsddb3"], "python3-bsddb3", tell);
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn rocksdb_takes_the_code_and_reads_back_the_same() {
+    check_with("rocksdb", &["rocksdict"], "the package rocksdict", include_str!("drivers/rocksdb.py"));
+}
+
+#[cfg(feature = "unqlite")]
+#[test]
+fn unqlite_takes_the_code() {
+    check("unqlite", &["unqlite"], "the package unqlite");
 }

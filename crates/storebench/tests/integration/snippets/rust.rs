@@ -1,147 +1,128 @@
-//! The code of the engines in Rust is that of the files in `shown`, which are compiled and run. A file names no version, so
-//! that it stays as it is with the next one.
+//! The code in Rust compiles as it is shown, without a warning, by the compiler and with the crates that storebench was built with,
+//! and runs.
 
-use storebench_core::store::{Guarantee, Language};
-use storebench_report::advice::snippet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use super::{def, snippets};
-use crate::cli::support::Scratch;
+use storebench_core::store::Language;
 
-/// A file of code, and what a test does with it: it is in the module, for that what is shown is not public.
-macro_rules! shown {
-    ($module:ident, $file:literal, |$folder:ident| $run:block) => {
-        mod $module {
-            include!(concat!("shown/", $file));
+use super::{Shown, by_text, def, left};
+use crate::cli::support::{Scratch, missing};
 
-            pub const TEXT: &str = include_str!(concat!("shown/", $file));
-
-            pub fn run($folder: &std::path::Path) $run
-        }
-    };
+/// The compiler that compiled storebench; no other can read its crates.
+fn compiler() -> Option<PathBuf> {
+    let compiler = Path::new(env!("CARGO")).with_file_name("rustc");
+    if !compiler.exists() {
+        missing("code in Rust", "needs the compiler that storebench was built with");
+        return None;
+    }
+    Some(compiler)
 }
 
-/// Runs a file, and holds what a store shows at a tier to it.
-fn check(store: &str, tier: Guarantee, tuned: bool, file: &str, run: fn(&std::path::Path)) {
-    run(Scratch::new().path());
-    let def = def(store);
-    let all = snippets(def);
-    let of_tier = all.iter().filter(|shown| shown.tier == tier && shown.tuned.is_empty() != tuned);
-    let binding = def.bindings.iter().find(|snippet| snippet.language == Language::Rust);
-    let template = binding.map_or(def.snippet, |snippet| Some(snippet.template)).unwrap();
-    let mut looked_at = 0;
-    for shown in of_tier {
-        let text = snippet::fill(template, "VERSION", &shown.settings);
-        assert_eq!(text, file, "the file under shown/ is compiled, this is shown:\n{shown}");
-        looked_at += 1;
+/// The builds of a crate beside this test, the newest first: those of other features can be there, too.
+fn builds(krate: &str) -> Vec<PathBuf> {
+    let beside = std::env::current_exe().unwrap();
+    let prefix = format!("lib{krate}-");
+    let entries = fs::read_dir(beside.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let is_build = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with(&prefix) && name.ends_with(".rlib")
+    };
+    let mut builds: Vec<PathBuf> = entries.filter(is_build).collect();
+    builds.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
+    builds
+}
+
+/// Compiles code with the first build of a crate that it can be compiled with.
+fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathBuf {
+    let (source, program) = (scratch.write("main.rs", text), scratch.join("main"));
+    let builds = builds(krate);
+    let mut said = format!("there is no build of {krate} beside this test");
+    for build in &builds {
+        let mut command = Command::new(compiler);
+        command.args(["--edition=2024", "-D", "warnings", "-L"]).arg(build.parent().unwrap());
+        command.arg("--extern").arg(format!("{krate}={}", build.display())).arg("-o");
+        let output = command.arg(&program).arg(&source).output().unwrap();
+        if output.status.success() {
+            return program;
+        }
+        said = String::from_utf8_lossy(&output.stderr).into_owned();
     }
-    assert_eq!(looked_at, 2, "for one thread and for two");
+    panic!("{said}\n{text}");
+}
+
+/// Compiles and runs all code for a store that needs a crate; then with another `main`, which must find the settings in place.
+fn check(store: &str, krate: &str, driver: Option<fn(&Shown) -> String>) {
+    let Some(compiler) = compiler() else { return };
+    for (text, all) in by_text(def(store), Language::Rust) {
+        let scratch = Scratch::new();
+        let program = compile(&compiler, krate, text, &scratch);
+        left::check(all[0], text, |folder| left::in_folder(&program, folder));
+        if let Some(driver) = driver {
+            let text = text.replace("fn main()", "#[allow(dead_code)]\nfn shown()") + &driver(all[0]);
+            let program = compile(&compiler, krate, &text, &scratch);
+            left::run(&mut left::in_folder(&program, scratch.path()), all[0]);
+        }
+    }
 }
 
 #[cfg(feature = "redb")]
-mod redb_code {
-    use redb::{Database, ReadableDatabase};
-
-    use super::*;
-
-    shown!(none, "redb-none.rs", |folder| {
-        put(&open_records(folder).unwrap(), b"key", b"value").unwrap();
-        super::assert_is_there(folder);
-    });
-    shown!(power, "redb-power.rs", |folder| {
-        put(&open_records(folder).unwrap(), b"key", b"value").unwrap();
-        super::assert_is_there(folder);
-    });
-
-    fn assert_is_there(folder: &std::path::Path) {
-        let database = Database::open(folder.join("records.redb")).unwrap();
-        let records: redb::TableDefinition<'_, &[u8], &[u8]> = redb::TableDefinition::new("records");
-        let records = database.begin_read().unwrap().open_table(records).unwrap();
-        assert_eq!(records.get(&b"key"[..]).unwrap().unwrap().value(), b"value");
-    }
-
-    #[test]
-    fn redb_takes_the_code_and_it_is_what_is_shown() {
-        check("redb", Guarantee::None, false, none::TEXT, none::run);
-        check("redb", Guarantee::Power, false, power::TEXT, power::run);
-    }
-}
-
-#[cfg(feature = "sqlite")]
-mod sqlite_code {
-    use super::*;
-
-    shown!(none, "sqlite-none.rs", |folder| {
-        super::assert_keeps(folder, super::Guarantee::None, open_records, put);
-    });
-    shown!(process, "sqlite-process.rs", |folder| {
-        super::assert_keeps(folder, super::Guarantee::Process, open_records, put);
-    });
-    shown!(power, "sqlite-power.rs", |folder| {
-        super::assert_keeps(folder, super::Guarantee::Power, open_records, put);
-    });
-
-    type Open = fn(&std::path::Path) -> rusqlite::Result<rusqlite::Connection>;
-    type Put = fn(&rusqlite::Connection, &[u8], &[u8]) -> rusqlite::Result<()>;
-
-    /// Writes by one connection, reads by the next, and finds the settings on both.
-    fn assert_keeps(folder: &std::path::Path, tier: Guarantee, open: Open, put: Put) {
-        let file = folder.join("records.sqlite");
-        let first = open(&file).unwrap();
-        put(&first, b"key", b"value").unwrap();
-        let second = open(&file).unwrap();
-        let sql = "SELECT value FROM records WHERE key = ?1";
-        let found: Vec<u8> = second.query_row(sql, [b"key"], |row| row.get(0)).unwrap();
-        assert_eq!(found, b"value");
-        let of_tier =
-            snippets(def("sqlite")).iter().filter(|shown| shown.tier == tier && shown.tuned.is_empty());
-        for setting in of_tier.flat_map(|shown| &shown.settings) {
-            for connection in [&first, &second] {
-                let found = crate::snippets::sqlite::read(connection, &setting.name);
-                assert_eq!(found, setting.value, "{} at {tier}", setting.name);
-            }
-        }
-    }
-
-    #[test]
-    fn sqlite_takes_the_code_and_it_is_what_is_shown() {
-        check("sqlite", Guarantee::None, false, none::TEXT, none::run);
-        check("sqlite", Guarantee::Process, false, process::TEXT, process::run);
-        check("sqlite", Guarantee::Power, false, power::TEXT, power::run);
-    }
+#[test]
+fn redb_takes_the_code() {
+    check("redb", "redb", None);
 }
 
 #[cfg(feature = "fjall")]
-mod fjall_code {
-    use super::*;
+#[test]
+fn fjall_takes_the_code_and_reads_back_the_same() {
+    check("fjall", "fjall", Some(fjall_main));
+}
 
-    shown!(none, "fjall-none.rs", |folder| {
-        let (_database, records) = open_records(folder.to_str().unwrap()).unwrap();
-        put(&records, b"key", b"value").unwrap();
-        assert_eq!(&*records.get(b"key").unwrap().unwrap(), b"value");
-    });
-    shown!(process, "fjall-process.rs", |folder| {
-        let (_database, records) = open_records(folder.to_str().unwrap()).unwrap();
-        put(&records, b"key", b"value").unwrap();
-        assert_eq!(&*records.get(b"key").unwrap().unwrap(), b"value");
-    });
-    shown!(power, "fjall-power.rs", |folder| {
-        let (database, records) = open_records(folder.to_str().unwrap()).unwrap();
-        put(&database, &records, b"key", b"value").unwrap();
-        assert_eq!(&*records.get(b"key").unwrap().unwrap(), b"value");
-    });
-    shown!(tuned, "fjall-power-tuned.rs", |folder| {
-        let (database, records) = open_records(folder.to_str().unwrap()).unwrap();
-        put(&database, &records, b"key", b"value").unwrap();
-        assert_eq!(&*records.get(b"key").unwrap().unwrap(), b"value");
-        assert_eq!(database.cache_capacity(), 16_777_216);
-        assert!(records.is_kv_separated());
-    });
+/// The settings that it tells. Those that stand in its files the store compares when it opens them.
+#[cfg(feature = "fjall")]
+fn fjall_main(shown: &Shown) -> String {
+    let cache = shown.setting("cache_size").unwrap();
+    let apart = shown.setting("kv_separation").unwrap();
+    format!(
+        "
+fn main() {{
+    let records = open_records(\"records\").unwrap();
+    assert_eq!(records.database.cache_capacity(), {cache});
+    assert_eq!(records.keyspace.is_kv_separated(), {apart});
+}}
+"
+    )
+}
 
-    #[test]
-    fn fjall_takes_the_code_and_it_is_what_is_shown() {
-        check("fjall", Guarantee::None, false, none::TEXT, none::run);
-        check("fjall", Guarantee::Process, false, process::TEXT, process::run);
-        check("fjall", Guarantee::Power, false, power::TEXT, power::run);
-        check("fjall", Guarantee::Power, true, tuned::TEXT, tuned::run);
-    }
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_takes_the_code_and_reads_back_the_same() {
+    check("sqlite", "rusqlite", Some(sqlite_main));
+}
+
+/// The settings of a first connection and of one beside it.
+#[cfg(feature = "sqlite")]
+fn sqlite_main(shown: &Shown) -> String {
+    let settings: Vec<_> =
+        shown.settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect();
+    format!(
+        "
+fn main() {{
+    let connections = [(); 2].map(|()| open_records(\"records.sqlite\".as_ref()).unwrap());
+    for (name, value) in {settings:?} {{
+        for connection in &connections {{
+            use rusqlite::types::Value;
+            let sql = format!(\"PRAGMA {{name}}\");
+            let found = match connection.query_row(&sql, [], |row| row.get(0)).unwrap() {{
+                Value::Integer(number) => number.to_string(),
+                Value::Text(text) => text,
+                other => format!(\"{{other:?}}\"),
+            }};
+            assert_eq!(found, value, \"{{name}}\");
+        }}
+    }}
+}}
+"
+    )
 }

@@ -1,10 +1,13 @@
 //! The engine's words on itself once code has run, held against what the store read back.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use storebench_core::store::{Guarantee, SettingSource};
 
-use super::Shown;
+use super::{Shown, left};
 
 /// The cache that Berkeley DB reads back is what it was asked for, rounded.
 const CACHE_ROUNDING: u64 = 16 << 10;
@@ -18,6 +21,25 @@ pub fn pairs(text: &str) -> BTreeMap<String, String> {
 /// Writes of each thread: few where each waits for the disk.
 pub fn writes(shown: &Shown) -> u32 {
     if shown.tier == Guarantee::Power { 10 } else { 200 }
+}
+
+/// The engine's words on itself once a program with a driver has run with an empty folder.
+pub fn told(shown: &Shown, program: &mut Command, folder: &Path, writes: u32) -> BTreeMap<String, String> {
+    let numbers = [shown.threads.to_string(), writes.to_string()];
+    let mut told = pairs(&left::run(program.arg(folder).args(numbers), shown));
+    if let Some(options) = files(folder, "OPTIONS-").last() {
+        told.extend(pairs(&fs::read_to_string(options).unwrap()));
+    }
+    told
+}
+
+/// The files of a folder whose names begin so, the last in order of name last.
+pub fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    let mut files: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
+    files.sort();
+    files
 }
 
 /// Fails unless every setting that the store read back is told likewise.

@@ -1,40 +1,38 @@
 /* The functions of the store, for what it reads back. */
 #include "native/berkeleydb.c"
 
-#include "snippet.h"
-
 #include "main.h"
 
 static struct sb_bdb store;
-
-#ifdef WITHOUT_ENVIRONMENT
-#define OPEN(folder) open_records(folder, &store.db)
-#else
-#define OPEN(folder) open_records(folder, &store.env, &store.db)
-#endif
-#ifdef WITH_LOG
-#define PUT(key, value) put(store.env, store.db, key, value)
-#else
-#define PUT(key, value) put(store.db, key, value)
-#endif
+static struct records records;
 
 static int start(const char *folder) {
+    int failed = open_records(folder, &records);
+    store.db = records.db;
+#ifndef WITHOUT_ENVIRONMENT
+    store.env = records.env;
+#endif
 #ifdef WITH_LOG
     store.logged = 1;
 #endif
-    return OPEN(folder);
+    return failed;
 }
 
 static int write_record(const char *key, const char *value) {
     DBT k, v;
     bytes_of(&k, key, strlen(key));
     bytes_of(&v, value, VALUE_BYTES);
-    return PUT(&k, &v);
+    return put(&records, &k, &v);
 }
 
-static int read_record(const char *key, char *value) {
-    uint32_t bytes;
-    return sb_bdb_get(&store, key, strlen(key), value, VALUE_BYTES, &bytes);
+static int read_record(const char *key, char **value, size_t *bytes) {
+    DBT k, v;
+    int failed;
+    bytes_of(&k, key, strlen(key));
+    failed = get(&records, &k, &v);
+    *value = v.data;
+    *bytes = v.size;
+    return failed;
 }
 
 static void tell(void) {
@@ -56,6 +54,5 @@ static void tell(void) {
 }
 
 static int stop(void) {
-    int failed = store.db->close(store.db, 0);
-    return failed != 0 || store.env == NULL ? failed : store.env->close(store.env, 0);
+    return close_records(&records);
 }

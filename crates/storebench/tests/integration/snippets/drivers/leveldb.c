@@ -1,43 +1,29 @@
-#include "snippet.h"
-
 #include "main.h"
 
-static leveldb_t *db;
-static leveldb_writeoptions_t *each_write;
+static struct records records;
 
-static int said(char *error) {
+static int said(const char *error) {
     if (error != NULL)
         fprintf(stderr, "%s\n", error);
     return error != NULL;
 }
 
 static int start(const char *folder) {
-    char *error = NULL;
-    db = open_records(folder, &each_write, &error);
-    return said(error);
+    return said(open_records(folder, &records));
 }
 
 static int write_record(const char *key, const char *value) {
-    char *error = NULL;
-    leveldb_put(db, each_write, key, strlen(key), value, VALUE_BYTES, &error);
-    return said(error);
+    return said(put(&records, key, strlen(key), value, VALUE_BYTES));
 }
 
-static int read_record(const char *key, char *value) {
-    char *error = NULL;
-    size_t bytes = 0;
-    char *found = leveldb_get(db, leveldb_readoptions_create(), key, strlen(key), &bytes, &error);
-    if (said(error) || found == NULL || bytes != VALUE_BYTES)
-        return 1;
-    memcpy(value, found, VALUE_BYTES);
-    leveldb_free(found);
-    return 0;
+static int read_record(const char *key, char **value, size_t *bytes) {
+    return said(get(&records, key, strlen(key), value, bytes));
 }
 
 /* It can be asked for none of its options. */
 static void tell(void) {}
 
 static int stop(void) {
-    leveldb_close(db);
+    close_records(&records);
     return 0;
 }

@@ -1,5 +1,3 @@
-#include "snippet.h"
-
 #include "main.h"
 
 static MDB_env *env;
@@ -14,16 +12,9 @@ static int write_record(const char *key, const char *value) {
     return put(env, db, &k, &v);
 }
 
-static int read_record(const char *key, char *value) {
-    MDB_val k = {strlen(key), (void *)key}, v;
-    MDB_txn *txn;
-    int failed = mdb_txn_begin(env, NULL, MDB_RDONLY, &txn);
-    if (failed != 0)
-        return failed;
-    if ((failed = mdb_get(txn, db, &k, &v)) == 0)
-        memcpy(value, v.mv_data, VALUE_BYTES);
-    mdb_txn_abort(txn);
-    return failed;
+static int read_record(const char *key, char **value, size_t *bytes) {
+    MDB_val k = {strlen(key), (void *)key};
+    return get(env, db, &k, value, bytes);
 }
 
 static void flag(const char *name, unsigned flag) {
@@ -48,6 +39,6 @@ static void tell(void) {
 }
 
 static int stop(void) {
-    mdb_env_close(env);
+    close_records(env);
     return 0;
 }

@@ -1,17 +1,4 @@
 
-def start(folder):
-    return open_records(folder)
-
-
-def write_record(env, key):
-    put(env, key, VALUE)
-
-
-def read_record(env, key):
-    with env.begin() as txn:
-        return txn.get(key)
-
-
 def tell(env):
     flags, info = env.flags(), env.info()
     return {
@@ -25,7 +12,3 @@ def tell(env):
         "nordahead": not flags["readahead"],
         "nomeminit": not flags["meminit"],
     }
-
-
-def stop(env):
-    env.close()

@@ -1,24 +1,19 @@
-#include "snippet.h"
-
 #include "main.h"
 
 /* Every thread has a connection; the first is that of main(), and reads. */
-static struct connection {
-    sqlite3 *db;
-    sqlite3_stmt *insert;
-} all[9];
+static struct records all[9];
 static int opened;
 static char file[4096];
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local struct connection *own;
+static _Thread_local struct records *own;
 
 static int connect(void) {
     int failed;
     pthread_mutex_lock(&opening);
     own = &all[opened++];
-    failed = open_records(file, &own->db);
+    failed = open_records(file, own);
     pthread_mutex_unlock(&opening);
-    return failed != 0 ? failed : prepare_put(own->db, &own->insert);
+    return failed;
 }
 
 static int start(const char *folder) {
@@ -28,22 +23,12 @@ static int start(const char *folder) {
 
 static int write_record(const char *key, const char *value) {
     int failed = own == NULL ? connect() : 0;
-    if (failed == 0)
-        failed = put(own->insert, key, (int)strlen(key), value, VALUE_BYTES);
-    /* It inserts: another thread, or an earlier turn, was first. */
-    return failed == SQLITE_CONSTRAINT ? 0 : failed;
+    return failed != 0 ? failed : put(own, key, (int)strlen(key), value, VALUE_BYTES);
 }
 
-static int read_record(const char *key, char *value) {
-    sqlite3_stmt *get;
-    int failed = sqlite3_prepare_v2(own->db, "SELECT value FROM records WHERE key = ?1", -1, &get, NULL);
-    if (failed != 0)
-        return failed;
-    sqlite3_bind_blob(get, 1, key, (int)strlen(key), SQLITE_STATIC);
-    failed = sqlite3_step(get) != SQLITE_ROW || sqlite3_column_bytes(get, 0) != VALUE_BYTES;
-    if (failed == 0)
-        memcpy(value, sqlite3_column_blob(get, 0), VALUE_BYTES);
-    sqlite3_finalize(get);
+static int read_record(const char *key, char **value, size_t *bytes) {
+    int found = 0, failed = get(own, key, (int)strlen(key), value, &found);
+    *bytes = (size_t)found;
     return failed;
 }
 
@@ -69,11 +54,8 @@ static void tell(void) {
 
 static int stop(void) {
     int failed = 0;
-    while (opened > 0) {
-        struct connection *last = &all[--opened];
-        sqlite3_finalize(last->insert);
-        failed |= sqlite3_close(last->db);
-    }
+    while (opened > 0)
+        failed |= close_records(&all[--opened]);
     own = NULL;
     return failed;
 }

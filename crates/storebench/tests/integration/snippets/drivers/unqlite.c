@@ -1,5 +1,3 @@
-#include "snippet.h"
-
 #include "main.h"
 
 static unqlite *db;
@@ -14,14 +12,16 @@ static int write_record(const char *key, const char *value) {
     return put(db, key, strlen(key), value, VALUE_BYTES);
 }
 
-static int read_record(const char *key, char *value) {
-    unqlite_int64 bytes = VALUE_BYTES;
-    return unqlite_kv_fetch(db, key, strlen(key), value, &bytes);
+static int read_record(const char *key, char **value, size_t *bytes) {
+    unqlite_int64 found = 0;
+    int failed = get(db, key, strlen(key), value, &found);
+    *bytes = found;
+    return failed;
 }
 
 /* It can be asked for nothing. */
 static void tell(void) {}
 
 static int stop(void) {
-    return unqlite_close(db);
+    return close_records(db);
 }
