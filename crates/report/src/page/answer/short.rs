@@ -77,8 +77,7 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
                     format!("looks best overall, too close to call with {}", few(&nearest.tied))
                 },
                 three_digits(nearest.times.value),
-                spread::text(nearest.times.interval.filter(reaches), three_digits)
-                    .map_or_else(String::new, |reach| format!(" {reach}")),
+                spread::after(nearest.times.interval.filter(reaches), three_digits),
                 grouped(nearest.shared as u64),
                 three_digits(most),
                 at(&spot.row.figure, &spot.at())
