@@ -34,5 +34,5 @@ fn what_is_printed_has_every_chart() {
     let Some(mut browser) = open("") else { return };
     browser.value("dispatchEvent(new Event('beforeprint'))");
     let charts = browser.count("#drawn .chart");
-    assert!(charts > 8 && browser.count("#drawn .chart svg") == charts, "{charts} charts");
+    assert!(charts >= 5 && browser.count("#drawn .chart svg") == charts, "{charts} charts");
 }
