@@ -30,7 +30,6 @@ test        python3                 -               runs the paper's own script 
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
 test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
 test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that advise shows for Berkeley DB
-test        python3-psycopg         -               runs the code in Python that advise shows for PostgreSQL
 test        python3-pymysql         -               runs the code in Python that advise shows for MariaDB
 test        python3-venv            -               keeps packages for Python that Debian does not have
 test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
@@ -287,6 +286,7 @@ need_header() {
 # The store whose code in Python the tests run, and the package that it needs.
 python_packages() {
     cat <<'END'
+postgres psycopg==3.3.9
 rocksdb rocksdict==0.3.29
 unqlite unqlite==1.2.0
 END

@@ -11,11 +11,13 @@ mod contests;
 mod curves;
 mod dots;
 mod findings;
+mod heats;
 mod latencies;
 mod machine;
 mod missing;
 mod model;
 mod numbers;
+pub mod pictures;
 mod prices;
 mod published;
 mod rounds;
@@ -40,6 +42,7 @@ use crate::data::matrix::Matrix;
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::pace;
 use crate::data::rule::rule_text;
+use crate::data::spread;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
 use crate::report::Report;
@@ -56,23 +59,27 @@ pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {
 const PAGE: &str = include_str!("page/page.html");
 pub(super) const STYLE: &str = include_str!("page/style.css");
 
-/// The page's scripts. They share one scope and run in this order.
-const SCRIPTS: [&str; 14] = [
+/// The scripts that make pictures: nothing in them needs a page before it is asked for. They share one scope with the others, and run
+/// in this order.
+const DRAWING: [&str; 13] = [
     include_str!("page/js/data.js"),
     include_str!("page/js/state.js"),
     include_str!("page/js/filters.js"),
     include_str!("page/js/matrix.js"),
     include_str!("page/js/scale.js"),
-    include_str!("page/js/chart.js"),
+    include_str!("page/js/picture.js"),
     include_str!("page/js/dots.js"),
+    include_str!("page/js/heat.js"),
     include_str!("page/js/saving.js"),
     include_str!("page/js/charts.js"),
     include_str!("page/js/time.js"),
     include_str!("page/js/rounds.js"),
     include_str!("page/js/sizes.js"),
-    include_str!("page/js/table.js"),
-    include_str!("page/js/page.js"),
 ];
+
+/// Those that need a page.
+const SHOWING: [&str; 3] =
+    [include_str!("page/js/chart.js"), include_str!("page/js/table.js"), include_str!("page/js/page.js")];
 
 /// The level of compression, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
@@ -98,7 +105,7 @@ pub fn address(key: &GroupKey, at: &Position) -> String {
 /// The writer's errors.
 pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
-    let model = Model::new(merged, report.matrices(), lead.map_or("", |lead| lead.start.as_str()));
+    let model = Model::new(report, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
     let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
     let (one, many) = merged.layout.ranked(merged.cells());
@@ -108,9 +115,10 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
         ("one", Html::of(one)),
         ("many", Html::of(many)),
         ("memory", Html::of(merged.memory.note())),
+        ("reach", Html::of(spread::LEGEND)),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
-        ("scripts", Html::of(SCRIPTS.map(Literal))),
+        ("scripts", Html::of((DRAWING.map(Literal), SHOWING.map(Literal)))),
     ];
     places.extend(texts);
     out.write_all(fill(PAGE, &places).as_str().as_bytes())

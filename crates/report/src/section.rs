@@ -162,6 +162,28 @@ impl Table {
         self.rows.push(Row { cells, seen });
     }
 
+    /// Whether its figures are told by colours: a map.
+    pub fn is_heat(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell.tone, Tone::Heat(_)))
+    }
+
+    /// Whether people see the range of too few figures for an interval in it.
+    pub fn has_ranges(&self) -> bool {
+        let columns =
+            self.shape.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Estimate);
+        let is_range = |words: String| words.contains('(') && words.contains("..");
+        let has = |(place, column): (usize, &Column)| {
+            self.rows.iter().filter_map(|row| row.cells[place].in_words(column.unit)).any(is_range)
+        };
+        columns.into_iter().any(has)
+    }
+
+    /// The words of a column's first cell, by the column's name.
+    pub fn first_word(&self, id: &str) -> Option<String> {
+        let place = self.shape.columns.iter().position(|column| column.id == id)?;
+        self.rows.first()?.cells.get(place)?.in_words(self.shape.columns[place].unit)
+    }
+
     /// The rows that files have.
     pub fn in_files(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.seen != Seen::ByPeople)
@@ -301,9 +323,11 @@ impl Value {
             Value::Real(number) => unit.show(*number),
             Value::Truth(so) => if *so { "yes" } else { "no" }.to_owned(),
             Value::Estimate(Estimate { value, interval }) => {
-                let reach = crate::data::spread::text(*interval, |end| unit.show(end));
-                let reach = reach.map_or_else(String::new, |reach| format!(" {reach}"));
-                format!("{}{reach}", unit.show(*value))
+                format!(
+                    "{}{}",
+                    unit.show(*value),
+                    crate::data::spread::after(*interval, |end| unit.show(end))
+                )
             }
         })
     }

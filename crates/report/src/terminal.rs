@@ -20,10 +20,10 @@ use self::grid::{Grid, Item, wrap};
 use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, store_style};
-use crate::data::{clock, rule::rule_text};
+use crate::data::{clock, rule::rule_text, spread};
 use crate::layout::{Position, words};
 use crate::report::Report;
-use crate::section::{Section, Stands};
+use crate::section::{Block, Section, Stands, Table};
 use crate::sections::SECTIONS;
 use crate::stats::Rule;
 
@@ -35,12 +35,15 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         .filter(|section| !section.at_end)
         .map(|section| of(report, section, style, false))
         .collect();
-    winners(report, style) + &told_below + &findings::text(report.merged, style)
+    let ranges = ranges_legend(report, false, style);
+    winners(report, style) + &told_below + &ranges + &findings::text(report.merged, style)
 }
 
 /// The same with the verdicts only counted, for the end of a run.
 pub fn brief(report: &Report<'_>, style: Style) -> String {
-    winners(report, style) + &findings::counts_text(report.merged, style)
+    winners(report, style)
+        + &ranges_legend(report, false, style)
+        + &findings::counts_text(report.merged, style)
 }
 
 fn winners(report: &Report<'_>, style: Style) -> String {
@@ -64,9 +67,21 @@ fn winners(report: &Report<'_>, style: Style) -> String {
 pub fn full(report: &Report<'_>, style: Style) -> String {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let mut out = summary::text(report.merged, &matrices, style);
-    out.push_str(&table::text(report.merged, &matrices, style));
+    let (figures, ranges) = table::text(report.merged, &matrices, style);
+    out.push_str(&figures);
     SECTIONS.iter().for_each(|section| out.push_str(&of(report, section, style, true)));
+    out.push_str(&ranges_legend(report, ranges, style));
     out
+}
+
+/// Once, where any figure has a range in place of an interval; `seen` where one has in what no section tells.
+fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
+    let told = SECTIONS.iter().filter(|section| section.stands != Stands::InFiles);
+    let mut tables = told.flat_map(|section| Block::tables(report.blocks(section)));
+    if !seen && !tables.any(Table::has_ranges) {
+        return String::new();
+    }
+    format!("\n{}", wrap(spread::LEGEND, style.width, "  "))
 }
 
 fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {

@@ -20,6 +20,17 @@ pub struct Snippet {
     pub template: &'static str,
 }
 
+impl Language {
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::C => "c",
+            Language::Rust => "rust",
+            Language::Python => "python",
+        }
+    }
+}
+
 impl Snippet {
     /// A template in C.
     pub const fn c(template: &'static str) -> Snippet {

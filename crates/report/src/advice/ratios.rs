@@ -3,6 +3,7 @@
 use storebench_core::units::three_digits;
 
 use super::question::Goal;
+use crate::data::spread;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// `1.94x slower`, for a ratio of at least 1; for one below, how much better it is.
@@ -33,11 +34,14 @@ pub fn better(goal: Goal, ratio: f64) -> String {
     }
 }
 
-/// An interval of a ratio, `1.80 to 2.10`, where there are blocks enough for one and it says more than the ratio.
-pub fn interval(ratio: &Ratio) -> Option<String> {
-    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
-    let (low, high) = (three_digits(interval.low), three_digits(interval.high));
-    (low != high && interval.high <= TOO_WIDE * interval.low).then(|| format!("{low} to {high}"))
+/// An interval of a ratio, ` [1.80, 2.10]`, to be put after it; empty where there are too few blocks for one, or where it says no more
+/// than the ratio.
+pub fn interval(ratio: &Ratio) -> String {
+    let known = ratio.ratio.interval.filter(|interval| {
+        let says = three_digits(interval.low) != three_digits(interval.high);
+        ratio.blocks >= MIN_BLOCKS && says && interval.high <= TOO_WIDE * interval.low
+    });
+    spread::after(known, three_digits)
 }
 
 /// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.

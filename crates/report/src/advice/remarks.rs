@@ -10,6 +10,7 @@ use super::figures::LITTLE_DISK;
 use super::judge::Candidate;
 use super::question::Goal;
 use crate::column::Unit;
+use crate::data::names::and;
 
 /// Operations that take less are not worth choosing a store by, for all but the busiest applications.
 const UNNOTICED_NS: f64 = 20_000.0;
@@ -39,8 +40,8 @@ fn unnoticed(advice: &Advice) -> Option<String> {
     let names: Vec<&str> = stores.into_iter().map(|store| store.store.as_str()).collect();
     (by_speed && names.len() > 1).then(|| {
         format!(
-            "All of {} {what}. Few applications notice the difference: choose by safety, disk and ease.",
-            names.join(", ")
+            "{} all {what}. Few applications notice the difference: choose by safety, disk and ease.",
+            and(&names)
         )
     })
 }

@@ -10,7 +10,8 @@ use super::question::Goal;
 use super::ratios::{interval, times_measured, worse};
 use super::settle::budget;
 use crate::column::Unit;
-use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule, Summary};
+use crate::data::spread;
+use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Rule, Summary};
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
@@ -129,12 +130,9 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
 }
 
 fn with_interval(summary: &Summary, unit: Unit) -> String {
-    let value = unit.show(summary.mean.value);
-    let interval = summary.mean.interval.filter(|_| summary.trials >= MIN_BLOCKS);
-    match interval.map(|interval| (unit.show(interval.low), unit.show(interval.high))) {
-        Some((low, high)) if low != high => format!("{value} ({low} to {high})"),
-        _ => value,
-    }
+    let says = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
+    let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && says(interval));
+    format!("{}{}", unit.show(summary.mean.value), spread::after(interval, |end| unit.show(end)))
 }
 
 /// The confidence that no other store is better, in words.
@@ -158,7 +156,7 @@ pub fn sure(advice: &Advice) -> String {
             "{} is next: {}{} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
             worse(goal, ratio.ratio.value),
-            interval(&ratio).map_or_else(String::new, |interval| format!(", {interval}")),
+            interval(&ratio),
             CONFIDENCE * 100.0,
             match advice.verdict.looks {
                 1 => String::new(),
@@ -167,7 +165,7 @@ pub fn sure(advice: &Advice) -> String {
             ratio.blocks,
         ),
         Some(ratio) => format!(
-            "Not very: {} is {}, but {}; an interval needs three. {}",
+            "Not very. {} is next: {}, but {}; an interval needs three. {}",
             second.store,
             worse(goal, ratio.ratio.value),
             times_measured(ratio.blocks),
@@ -191,10 +189,8 @@ fn alone(advice: &Advice) -> String {
 fn tie(store: &Candidate, goal: Goal) -> String {
     match store.times_worse {
         Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
-            Some(interval) => {
-                format!("{} ({}, interval {interval})", store.store, worse(goal, ratio.ratio.value.max(1.0)))
-            }
-            None => store.store.clone(),
+            interval if interval.is_empty() => store.store.clone(),
+            interval => format!("{} ({}{interval})", store.store, worse(goal, ratio.ratio.value.max(1.0))),
         },
         Some(ratio) => format!("{} ({})", store.store, times_measured(ratio.blocks)),
         None => store.store.clone(),
@@ -280,11 +276,7 @@ pub fn trade(store: &Candidate) -> String {
 }
 
 fn multiple(ratio: &Ratio) -> String {
-    let value = three_digits(ratio.ratio.value);
-    match interval(ratio) {
-        Some(interval) => format!("{value}x ({interval})"),
-        None => format!("{value}x"),
-    }
+    format!("{}x{}", three_digits(ratio.ratio.value), interval(ratio))
 }
 
 fn thing(goal: Goal) -> &'static str {

@@ -1,6 +1,6 @@
 //! The code that opens a store as it was open: a store's own lines, with the settings that were read back put in.
 
-use storebench_core::store::{Setting, StoreDef};
+use storebench_core::store::{Language, Setting, StoreDef};
 
 use crate::terminal::grid::one_line;
 
@@ -9,6 +9,18 @@ pub fn code(store: &StoreDef, version: &str, settings: &[Setting]) -> Option<Str
     let templates = store.snippet.into_iter().chain(store.bindings.iter().map(|snippet| snippet.template));
     let all: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
     (!all.is_empty()).then(|| all.join("\n"))
+}
+
+/// The same in one language: that which is asked for, or else the store's first.
+pub fn code_in(
+    store: &StoreDef,
+    version: &str,
+    settings: &[Setting],
+    language: Option<Language>,
+) -> Option<String> {
+    let asked = store.bindings.iter().find(|snippet| Some(snippet.language) == language);
+    let template = asked.map(|snippet| snippet.template).or(store.snippet)?;
+    Some(fill(template, version, settings))
 }
 
 /// Code for a terminal, after an empty line. It is not indented, so that what is copied from there runs: Python minds.

@@ -137,7 +137,7 @@ fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, u
     let (_, mean) = stats::mean(&by_cell[cell])?;
     let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
     let show = |value| wanted.unit.show(value);
-    let reach = spread::text(mean.interval, show).map_or_else(String::new, |reach| format!(" {reach}"));
+    let reach = spread::after(mean.interval, show);
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 

@@ -50,6 +50,15 @@ pub fn joined<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Things in a sentence: `a, b and c`.
+pub fn and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.borrow().to_owned(),
+        Some((last, rest)) => format!("{} and {}", rest.join(", "), last.borrow()),
+        None => String::new(),
+    }
+}
+
 /// Kinds of failure, and so on, that are listed before the rest is only counted.
 pub(crate) const LISTED: usize = 10;
 

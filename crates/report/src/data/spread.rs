@@ -18,13 +18,19 @@ pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<
     })
 }
 
+/// The same, to be put after the figure; empty where there is none.
+pub fn after(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
+    text(interval, show).map_or_else(String::new, |reach| format!(" {reach}"))
+}
+
 /// Whether an interval is so wide that its ends are not worth showing.
 pub fn tells_nothing(interval: &Interval) -> bool {
     !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
 }
 
-/// The mark that tells ranges from intervals, for a legend.
-pub const LEGEND: &str = "(a..b) is the range of two: that is too few for an interval.";
+/// The marks that tell ranges from intervals. A report says it once.
+pub const LEGEND: &str =
+    "[a, b] is a 95 % interval; (a..b) is the range of what is too little for one, such as two trials.";
 
 #[cfg(test)]
 mod tests {
@@ -125,6 +131,15 @@ mod tests {
         ];
         for text in &texts {
             assert_eq!(long_numbers(text, 8), Vec::<String>::new(), "{text}");
+        }
+        // Each report says what its marks are once.
+        let page = {
+            let mut bytes = Vec::new();
+            crate::page::write(&Report::new(&merged), None, &mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        for text in texts[1..4].iter().chain([&page]) {
+            assert_eq!(text.matches("(a..b)").count(), 1, "{text}");
         }
         // Of the load's cost: both blocks are as much slower, one after the other.
         assert!(texts[0].contains("×1.00"), "{}", texts[0]);

@@ -12,7 +12,7 @@ use storebench_core::units::grouped;
 use self::preferred::Verdict;
 use crate::data::matrix::{Figure, MEMORY, Matrix, Row};
 use crate::data::merge::{GroupKey, Merged};
-use crate::data::names::joined;
+use crate::data::names::{and, joined};
 use crate::data::why::Why;
 use crate::layout::Position;
 use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
@@ -69,7 +69,7 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
         [] => Html::of("No figures here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
-            and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()),
+            and(&several),
             " were measured here, but never at the same combination: nothing to compare.",
         )),
     }
@@ -166,14 +166,6 @@ fn few(stores: &[&str]) -> String {
     match stores.len().saturating_sub(NAMED) {
         0 => named,
         more => format!("{named} and {more} more"),
-    }
-}
-
-fn and(parts: &[String]) -> String {
-    match parts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => String::new(),
     }
 }
 

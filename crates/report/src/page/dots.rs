@@ -141,8 +141,7 @@ fn of_spot(effects: &Effects, spot: &Spot, by_speed: bool) -> Dot {
 }
 
 fn in_words(figure: &Estimate, unit: Unit) -> String {
-    let reach = spread::text(figure.interval, |value| unit.show(value));
-    format!("{}{}", unit.show(figure.value), reach.map_or_else(String::new, |reach| format!(" {reach}")))
+    format!("{}{}", unit.show(figure.value), spread::after(figure.interval, |value| unit.show(value)))
 }
 
 /// A combination by its settings, without its store, which the title has: `journal_mode=WAL (the paper's best)`.

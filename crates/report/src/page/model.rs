@@ -16,6 +16,7 @@ use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
 use super::curves::{self, Variants};
 use super::dots::{Dots, dots};
+use super::heats::{Heat, heats};
 use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
@@ -28,6 +29,7 @@ use crate::data::merge::Merged;
 use crate::data::names;
 use crate::data::saturated;
 use crate::layout::words;
+use crate::report::Report;
 use crate::stats::{Better, MIN_BLOCKS};
 
 /// Colours that the page has for contestants.
@@ -76,6 +78,8 @@ pub struct Model<'a> {
     prices: Prices,
     /// Charts of what settings are worth.
     dots: Vec<Dots>,
+    /// Maps of heat.
+    heats: Vec<Heat>,
     percentiles: Percentiles,
     timelines: Timelines,
     rounds: Rounds,
@@ -138,8 +142,9 @@ struct MatrixRow {
 }
 
 impl<'a> Model<'a> {
-    /// Gathers everything; `matrices` has one entry for each group.
-    pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>], start: &'a str) -> Model<'a> {
+    /// Gathers everything.
+    pub fn new(report: &Report<'a>, start: &'a str) -> Model<'a> {
+        let (merged, matrices) = (report.merged, report.matrices());
         let rows = super::cells::rows(merged, matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
         let stores = stores(merged, &names);
@@ -173,6 +178,7 @@ impl<'a> Model<'a> {
             contests: contests(&rows, matrices),
             prices: Prices::new(merged, &rows, &all_operations),
             dots: dots(merged),
+            heats: heats(report),
             fewest_trials: MIN_BLOCKS,
             start,
             percentiles: Percentiles::new(&rows, &all_operations),

@@ -46,14 +46,13 @@ pub fn content(blocks: &[Block]) -> Html {
 fn chart(name: &str, number: usize) -> Html {
     match name {
         "dots" => Html::of(tag("div").class("dots").attr("data-dots", number.to_string())),
-        _ => Html::of(Literal("<p class=\"where\"></p><div class=\"content multiples\"></div>")),
+        _ => Html::of(Literal("<p class=\"where\"></p><div class=\"content\"></div>")),
     }
 }
 
 fn figures(table: &Table) -> Html {
     let view = table.view(true);
-    let is_heat = |cell: &Cell| matches!(cell.tone, Tone::Heat(_));
-    if !table.rows.iter().flat_map(|row| &row.cells).any(is_heat) {
+    if !table.is_heat() {
         return Html::of(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
     }
     let map = |group: &Group<'_>| {
@@ -84,14 +83,20 @@ fn rows(view: &View<'_>, groups: &[Group<'_>], titled: bool) -> Vec<Tag> {
     rows
 }
 
+/// The shade of what takes so many times the least.
+pub fn shade(times: f64) -> u32 {
+    (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES) as u32
+}
+
 fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
     let inner = inner(cells, head.empty);
     match cells.first().map(|(_, cell)| &cell.tone) {
         Some(Tone::Dim) => tag("td").class("none").with(small(inner)),
-        Some(Tone::Heat(times)) => {
-            let shade = (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES);
-            tag("td").class(&format!("h{shade}")).with((inner, BREAK, small(("×", three_digits(*times)))))
-        }
+        Some(Tone::Heat(times)) => tag("td").class(&format!("h{}", shade(*times))).with((
+            inner,
+            BREAK,
+            small(("×", three_digits(*times))),
+        )),
         _ if head.right => tag("td").class("n").with(inner),
         _ => tag("td").with(inner),
     }

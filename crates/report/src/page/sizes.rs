@@ -72,7 +72,7 @@ pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A triangle with a bar marks from where on throughput falls more steeply, and between \
                            which sizes that may be; a bar alone: sizes are too few to place it.</p>\
-                           <div class=\"content multiples\"></div></section>";
+                           <div class=\"content\"></div></section>";
     Html::of(is_there(merged).then_some(Literal(SECTION)))
 }
 

@@ -190,8 +190,7 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
 
 fn in_words(spot: &Spot) -> String {
     let latency = &spot.latency_ns.mean;
-    let reach = crate::data::spread::text(latency.interval, rough_ns);
-    format!("{}{}", rough_ns(latency.value), reach.map_or_else(String::new, |reach| format!(" {reach}")))
+    format!("{}{}", rough_ns(latency.value), crate::data::spread::after(latency.interval, rough_ns))
 }
 
 fn main(merged: &Merged<'_>, effects: &Effects) -> Table {

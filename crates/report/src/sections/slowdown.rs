@@ -52,21 +52,18 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             of_store.iter().for_each(|slowdown| table.push(Seen::Always, row(one, slowdown, cells)));
         }
     }
-    let mut ranges = each().filter_map(|slowdown| slowdown.found.ratio.ratio.interval);
-    let ranges = if ranges.any(|interval| interval.is_range()) { spread::LEGEND } else { "" };
     let note = format!(
         "Geometric means over the cells that were measured both ways. × says how many times longer operations take, paired by \
-         block, with a 95 % interval from {MIN_BLOCKS} blocks on. {ranges}"
+         block, with a 95 % interval from {MIN_BLOCKS} blocks on."
     );
-    vec![Block::Table(table), Block::Note(note.trim_end().to_owned())]
+    vec![Block::Table(table), Block::Note(note)]
 }
 
 /// A store at an operation; `most` is the number of cells of the operation that has the most.
 fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
     let found = &slowdown.found;
-    let mut times = format!("×{}", three_digits(found.ratio.ratio.value));
-    let reach = spread::text(found.ratio.ratio.interval, three_digits);
-    times.extend(reach.map(|reach| format!(" {reach}")));
+    let ratio = &found.ratio.ratio;
+    let times = format!("×{}{}", three_digits(ratio.value), spread::after(ratio.interval, three_digits));
     let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
     vec![
         ("hardware", Cell::text(&one.hardware)),

@@ -240,6 +240,28 @@ fn places_are_a_map_for_each_store() {
 }
 
 #[test]
+fn maps_of_heat_are_pictures_too() {
+    let runs = [run_for("clusters")];
+    let merged = Merged::new(&runs, &[]);
+    let pictures = page::pictures::pictures(&Report::new(&merged)).unwrap();
+    let maps = pictures.iter().filter(|picture| picture.0.starts_with("clusters_box-process-sqlite-"));
+    let text: String = maps.map(|picture| picture.1.as_str()).collect();
+    for part in [
+        ">9.97 µs<",
+        ">×1.00<",
+        ">ext4<",
+        ">ntfs<",
+        ">4096<",
+        "cluster size in bytes",
+        "fill-opacity:0.26",
+        "3 trials each",
+        "Green is near",
+    ] {
+        assert!(text.contains(part), "{part}: {text} {pictures:?}");
+    }
+}
+
+#[test]
 fn rounds_are_shown_from_the_first_to_the_last() {
     let run = || run_for("rounds");
     let some = shown("rounds", run(), false);
@@ -258,6 +280,7 @@ fn what_a_load_costs_has_its_interval_or_its_range() {
         let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(1000.0 * times);
         vec![Sample::new("lmdb").ns(1000.0), disturbed]
     };
-    let text = shown("load", blocks("box", &[block(2.0), block(2e3)]), false);
-    assert!(text.contains("×63.2 (2.00..2,000)") && text.contains("(a..b)"), "{text}");
+    let runs = [blocks("box", &[block(2.0), block(2e3)])];
+    let text = terminal::overview(&Report::new(&Merged::new(&runs, &[])), STYLE);
+    assert!(text.contains("×63.2 (2.00..2,000)") && text.matches("(a..b)").count() == 1, "{text}");
 }

@@ -15,15 +15,15 @@ use crate::data::{clock, scope, spread};
 use crate::layout::{Position, words};
 use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 
-/// All figures of all groups. Each line is ended.
-pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
+/// All figures of all groups, and whether any has a range. Each line is ended.
+pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {
     let mut out = String::new();
     let mut seen = Footnotes::default();
     for group in &merged.groups {
         out.push_str(&of_group(merged, group, style, &mut seen));
     }
     if out.is_empty() {
-        return out;
+        return (out, false);
     }
     out.push('\n');
     let mut lines = vec![
@@ -32,15 +32,12 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> S
             .to_owned(),
     ];
     lines.push(merged.memory.note().to_owned());
-    if seen.ranges {
-        lines.push(spread::LEGEND.to_owned());
-    }
     lines.extend(seen.rules.into_iter().map(rule_text));
     lines.extend(clock::notes(merged, matrices.iter().map(|matrix| matrix.clocked())));
     lines.extend(scope::notes(merged));
     lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
-    out
+    (out, seen.ranges)
 }
 
 /// The parts of the tables that need a word below them.
@@ -129,7 +126,7 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     let mut text = unit.show(summary.mean.value);
     match summary.mean.interval.filter(Interval::is_range) {
         Some(range) => {
-            text.extend(spread::text(Some(range), |end| unit.show(end)).map(|range| format!(" {range}")));
+            text.push_str(&spread::after(Some(range), |end| unit.show(end)));
         }
         None => text.extend(uncertainty(unit, summary).map(|of| format!(" {of}"))),
     }

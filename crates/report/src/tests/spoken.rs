@@ -158,7 +158,7 @@ fn of_advice() -> IndexSet<String> {
         let question = Question { goal, ..question(made) };
         let runs = [made.run()];
         let advice = Advice::from_runs(&question, &Merged::new(&runs, &[]), None, &[]);
-        advice.map_or_else(|uncovered| format!("{uncovered:?}"), |advice| advice.text(None, WIDE))
+        advice.map_or_else(|uncovered| uncovered.to_string(), |advice| advice.text(None, WIDE))
     };
     let goals = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
     let texts = made().into_iter().flat_map(|made| goals.map(|goal| of(made, goal)));

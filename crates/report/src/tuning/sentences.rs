@@ -175,7 +175,7 @@ pub fn promise(tuned: &Tuned) -> String {
     }
 }
 
-/// `1.42x faster (1.35 to 1.49)`, of a ratio of times.
+/// `1.42x faster [1.35, 1.49]`, of a ratio of times.
 pub fn faster(times: &Ratio) -> String {
     let turned = Ratio {
         blocks: times.blocks,
@@ -185,18 +185,14 @@ pub fn faster(times: &Ratio) -> String {
         },
     };
     if turned.ratio.value >= 1.0 {
-        let reach = interval(&turned).map_or_else(String::new, |reach| format!(" ({reach})"));
-        return format!("{}{reach}", better(Goal::Speed, turned.ratio.value));
+        return format!("{}{}", better(Goal::Speed, turned.ratio.value), interval(&turned));
     }
-    let reach = interval(times).map_or_else(String::new, |reach| format!(" ({reach})"));
-    format!("{}{reach}", better(Goal::Speed, turned.ratio.value))
+    format!("{}{}", better(Goal::Speed, turned.ratio.value), interval(times))
 }
 
 /// `×0.70 [0.67, 0.74]`: times the default's time.
 pub fn times(times: &Ratio) -> String {
-    let reach = spread::text(times.ratio.interval, three_digits)
-        .map_or_else(String::new, |reach| format!(" {reach}"));
-    format!("×{}{reach}", three_digits(times.ratio.value))
+    format!("×{}{}", three_digits(times.ratio.value), spread::after(times.ratio.interval, three_digits))
 }
 
 /// The interval of a single value in a word or two.

@@ -104,7 +104,7 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
     let text = tuned.text(Some("open();\n"), style);
     for part in [
         "Change these settings of made 1.2.3:\n  a = 1 (default: 0); its ease\n  b = 1 (default: 0)\n",
-        "1.54x faster (1.53 to 1.55)",
+        "1.54x faster [1.53, 1.55]",
         "8 fresh pairs of trials that took no part in the choice, allowing for 3 looks.",
         "By operation: get 1.54x faster",
         "They promise what the default does: guarantee process. A kill costs nothing; a power cut can cost the newest writes.",

@@ -4,7 +4,7 @@ mod measuring;
 mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::StoreDef;
+use storebench_core::store::{Language, StoreDef};
 use storebench_core::units::rough_duration;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, snippet};
@@ -57,9 +57,12 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     }
     let best = advice.verdict.ranking.first();
     let best = best.and_then(|best| stores.iter().find(|store| store.name == best.store));
-    let opened = opened(&advice, best).filter(|_| !args.tune);
-    print(&advice.text(opened.as_deref(), style()))?;
-    let lead = advice.lead(opened.as_deref());
+    let code = opened(&advice, best, args).filter(|_| !args.tune);
+    print(&advice.text(code.as_ref().map(|(shown, _)| shown.as_str()), style()))?;
+    if let (Some(best), Some(_)) = (best, &code) {
+        tune::tell_other_languages(best);
+    }
+    let lead = advice.lead(code.as_ref().map(|(_, all)| all.as_str()));
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.answer.html) {
         report::page(&Report::new(&merged), Some(&lead), page)?;
@@ -76,10 +79,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     }
 }
 
-/// The code for the recommended store.
-fn opened(advice: &Advice, store: Option<&StoreDef>) -> Option<String> {
-    let best = advice.verdict.ranking.first()?;
-    snippet::code(store?, &best.version, &best.settings)
+/// The code for the recommended store: that which is shown, and in all languages.
+fn opened(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
+    let (best, store) = (advice.verdict.ranking.first()?, store?);
+    let shown = snippet::code_in(store, &best.version, &best.settings, args.answer.code.map(Language::from))?;
+    Some((shown, snippet::code(store, &best.version, &best.settings)?))
 }
 
 /// Tunes the recommended store in the other half of the budget: its settings and its code follow the answer.
@@ -98,6 +102,7 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
         },
         budget,
         seed: args.answer.seed,
+        code: args.answer.code.map(Language::from),
         at: args.answer.at.as_deref(),
         out: &args.answer.out,
     };

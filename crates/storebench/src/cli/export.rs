@@ -1,4 +1,4 @@
-//! `storebench report --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --svg, --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,7 @@ use storebench_core::units::counted;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql, ycsb};
+use storebench_report::page::pictures::Picture;
 use storebench_report::report::Report;
 
 use super::args::ExportArgs;
@@ -87,21 +88,50 @@ fn sqlite_error(path: &Path, error: SqlError) -> Error {
     Error::new(exit, format!("writing {}: {why}", path.display()))
 }
 
-/// Files of percentiles, in a directory that was not there or is empty: among others one could not tell what is of which
-/// run.
-fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
-    files::refuse_standard_output("--hgrm", directory, "there is a file for each cell; name a directory")?;
-    runs::make_directory("making", directory)?;
-    let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
-    if entries.next().is_some() {
-        let message = format!("{} is not empty: name a new directory", directory.display());
-        return Err(Error::bad_value(message));
+/// The page's charts and heat maps, in a directory of their own.
+pub fn pictures(report: &Report<'_>, directory: &Path) -> Result<()> {
+    let own = OwnDirectory::of("--svg", directory, "there is a file for each chart")?;
+    let failed = |why| Error::new(Exit::Failure, format!("drawing the charts: {why}"));
+    let pictures = storebench_report::page::pictures::pictures(report).map_err(failed)?;
+    for Picture(name, text) in &pictures {
+        own.write(name, text)?;
     }
-    let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
-    let count = hgrm::write(merged, broken, |name, text| {
-        let path = directory.join(name);
-        fs::write(&path, text).map_err(Error::io("writing", &path))
-    })?;
-    tell(&format!("written: {} in {}", counted(count, "file"), directory.display()));
+    own.tell(pictures.len());
     Ok(())
+}
+
+/// Files of percentiles, in a directory of their own.
+fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
+    let own = OwnDirectory::of("--hgrm", directory, "there is a file for each cell")?;
+    let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
+    let count = hgrm::write(merged, broken, |name, text| own.write(name, text))?;
+    own.tell(count);
+    Ok(())
+}
+
+/// A directory that was not there or is empty: among others one could not tell what is of which run.
+struct OwnDirectory<'p>(&'p Path);
+
+impl OwnDirectory<'_> {
+    /// Of the name that an option was given; `why` it can't be standard output.
+    fn of<'p>(option: &str, directory: &'p Path, why: &str) -> Result<OwnDirectory<'p>> {
+        files::refuse_standard_output(option, directory, &format!("{why}; name a directory"))?;
+        runs::make_directory("making", directory)?;
+        let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
+        if entries.next().is_some() {
+            let message = format!("{} is not empty: name a new directory", directory.display());
+            return Err(Error::bad_value(message));
+        }
+        Ok(OwnDirectory(directory))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.0.join(name);
+        fs::write(&path, text).map_err(Error::io("writing", &path))
+    }
+
+    /// Says how many files were written.
+    fn tell(&self, count: usize) {
+        tell(&format!("written: {} in {}", counted(count, "file"), self.0.display()));
+    }
 }

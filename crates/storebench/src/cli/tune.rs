@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::store::StoreDef;
+use storebench_core::store::{Language, StoreDef};
 use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;
@@ -28,6 +28,8 @@ pub struct Asked<'a> {
     pub question: &'a Question,
     pub budget: Duration,
     pub seed: u64,
+    /// The language of the code on the terminal.
+    pub code: Option<Language>,
     pub at: Option<&'a Path>,
     pub out: &'a Path,
 }
@@ -48,18 +50,19 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         files::can_write_page(path)?;
     }
     let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
-    if args.from.is_some() {
-        show(stores, store, &question, &earlier, &pages)?;
-        return Ok(Exit::Success);
-    }
     let asked = Asked {
         store,
         question: &question,
         budget: args.budget.0,
         seed: args.answer.seed,
+        code: args.answer.code.map(Language::from),
         at: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
+    if args.from.is_some() {
+        show(stores, &asked, &earlier, &pages)?;
+        return Ok(Exit::Success);
+    }
     measure(stores, &asked, &pages)
 }
 
@@ -80,25 +83,30 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
     }
     let own = stages.folder.join("report.html");
     let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
-    show(stores, store, asked.question, &stages.runs, &pages)?;
+    show(stores, asked, &stages.runs, &pages)?;
     tell(&format!("to show this again: --from {}", stages.folder.display()));
     Ok(Exit::Success)
 }
 
+/// Says in which languages the code can be had beside that which is shown.
+pub fn tell_other_languages(store: &StoreDef) {
+    let others: Vec<&str> = store.bindings.iter().map(|snippet| snippet.language.name()).collect();
+    if !others.is_empty() {
+        tell(&format!("\nthe code in another language: --from RUN --code {}", others.join(" or ")));
+    }
+}
+
 /// Prints the answer, and writes it to pages.
-fn show(
-    stores: &[StoreDef],
-    store: &StoreDef,
-    question: &Question,
-    runs: &[Run],
-    pages: &[PathBuf],
-) -> Result<()> {
+fn show(stores: &[StoreDef], asked: &Asked<'_>, runs: &[Run], pages: &[PathBuf]) -> Result<()> {
+    let Asked { store, question, code, .. } = *asked;
     let harness = report::harness(stores);
     let merged = Merged::new(runs, &harness);
     let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
-    let code = snippet::code(store, &tuned.store.1, tuned.settings());
-    print(&tuned.text(code.as_deref(), style()))?;
-    let lead = tuned.lead(code.as_deref());
+    let (version, settings) = (&tuned.store.1, tuned.settings());
+    let shown = snippet::code_in(store, version, settings, code);
+    print(&tuned.text(shown.as_deref(), style()))?;
+    tell_other_languages(store);
+    let lead = tuned.lead(snippet::code(store, version, settings).as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;
         if !files::is_standard_output(page) {

@@ -461,7 +461,7 @@ fn each_file_can_be_a_workload_by_itself() {
     scratch.write("bare", "readproportion=1\n");
     file(&scratch, "other/reads", "");
     for (files, says) in [
-        ("-P reads -P more", "recordcount: reads says 60, and more says 61"),
+        ("-P reads -P more", "recordcount: reads says 50, and more says 61"),
         ("-P reads -P bare", "operationcount: reads says 200, and bare says none"),
         ("-P reads -P other/reads", "two files reads"),
     ] {

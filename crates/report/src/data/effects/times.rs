@@ -63,8 +63,7 @@ impl Known {
 }
 
 /// The reading of a ratio that is not known yet, for a legend.
-pub const NOT_YET: &str = "×1.20 (0.80..1.60)? is not known yet: so far the blocks range from 0.80 to 1.60, too few of them to tell \
-                           whether it is more than 1.";
+pub const NOT_YET: &str = "? is not known yet: the blocks are too few to tell whether it is more than 1, and reach as far as the range after it.";
 
 impl Times {
     /// The mean over the blocks.
@@ -88,10 +87,7 @@ impl Times {
                 format!("×{value} ({}..{})?", three_digits(least), three_digits(greatest))
             }
             (Known::NotYet, None) => format!("×{value}?"),
-            _ => {
-                let reach = spread::text(self.ratio.ratio.interval, three_digits);
-                format!("×{value}{}", reach.map_or_else(String::new, |reach| format!(" {reach}")))
-            }
+            _ => format!("×{value}{}", spread::after(self.ratio.ratio.interval, three_digits)),
         }
     }
 }

@@ -39,9 +39,7 @@ pub fn cliff(cliff: Cliff) -> String {
 pub fn falls_by(kept: &Ratio) -> String {
     let percent = |share: f64| format!("{} %", three_digits(share * 100.0));
     let lost = |Interval { low, high, confidence }| Interval { low: 1.0 - high, high: 1.0 - low, confidence };
-    let reach = spread::text(kept.ratio.interval.map(lost), percent);
-    let by = percent(1.0 - kept.ratio.value);
-    reach.map_or_else(|| by.clone(), |reach| format!("{by} {reach}"))
+    format!("{}{}", percent(1.0 - kept.ratio.value), spread::after(kept.ratio.interval.map(lost), percent))
 }
 
 /// Which store falls last, which least, and which do not.

@@ -7,9 +7,10 @@ use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, most_often, nearest_of_all};
-use super::{and, at, few, link, nothing_to_compare, strong};
+use super::{at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::data::names::and;
 use crate::data::spread;
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
@@ -77,8 +78,7 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
                     format!("looks best overall, too close to call with {}", few(&nearest.tied))
                 },
                 three_digits(nearest.times.value),
-                spread::text(nearest.times.interval.filter(reaches), three_digits)
-                    .map_or_else(String::new, |reach| format!(" {reach}")),
+                spread::after(nearest.times.interval.filter(reaches), three_digits),
                 grouped(nearest.shared as u64),
                 three_digits(most),
                 at(&spot.row.figure, &spot.at())

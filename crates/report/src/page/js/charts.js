@@ -1,16 +1,28 @@
-// The charts: what is in each.
+// The charts: what is in each section. Nothing here touches the page, so that charts can be drawn where there is none.
 
-/** A section that has nothing to draw is one line that says why. */
-function say(id, text) {
-  emptied(id).append(make("p", { class: "note" }, text));
-  $(`#${id}`).classList.add("bare");
-}
+/**
+ * What a section of the page has to draw: `why` there is nothing, or `charts`, alone or side by side (`beside`; `many` for those that take
+ * the whole width), `more` charts to be folded, `notes` below them, and a `table` that is made where there is a page.
+ */
+const DRAWN = {
+  curves: curvesDrawn,
+  latency: latencyDrawn,
+  outgrown: outgrownDrawn,
+  epochs: epochsDrawn,
+  timeline: timelineDrawn,
+  rounds: roundsDrawn,
+  space: spaceDrawn,
+  safety: safetyDrawn,
+  memory: memoryDrawn,
+  writes: writesDrawn,
+  load: loadDrawn,
+};
 
-function emptied(id) {
-  $(`#${id}`).classList.remove("bare");
-  const content = $(`#${id} .content`);
-  content.replaceChildren();
-  return content;
+/** The same of one section, its charts knowing whose they are. */
+function drawnOf(id) {
+  const drawn = DRAWN[id]();
+  for (const spec of [...(drawn.charts || []), ...(drawn.more || [])]) spec.section = id;
+  return drawn;
 }
 
 /** Zero has no place on a log axis. */
@@ -20,9 +32,7 @@ const pointText = (unit, point) => showFigure(unit, { mean: point.y, low: point.
 const figuresText = (column, point) => pointText(column.unit, point);
 
 /** Says which of some stores are zero, which a log axis has no room for. */
-function noteZeros(content, names) {
-  if (names.length) content.append(make("p", { class: "note" }, `Zero, and so not drawn on a log axis: ${names.join(", ")}.`));
-}
+const zeroNotes = (names) => (names.length ? [`Zero, and so not drawn on a log axis: ${names.join(", ")}.`] : []);
 
 /** An axis within the matrix, for curves to go across: its numbers, what else a place is fixed on, and the cells of a place. */
 const acrossWithin = (axis) => ({
@@ -80,41 +90,30 @@ function curveAxis(all) {
   return all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length === most) || null;
 }
 
-function drawCurves() {
-  const measured = model.columns.filter(isMeasured);
-  const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
+function curvesDrawn() {
   const all = acrossAxes();
-  const across = all.map((axis) => [axis.id, axis.one]);
   const x = curveAxis(all);
-  const choosers = $("#curves .choices");
-  if (!x) {
-    choosers.replaceChildren();
-    return say("curves", across.length
-      ? `There is ${across.map(([, one]) => `one ${one}`).join(" and ")} here: nothing to draw curves across.`
-      : "No values here are numbers: nothing to draw curves across.");
-  }
-  choosers.replaceChildren(
-    chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
-    chooser("x", "across", across, x.id, (x) => change({ x })));
+  if (!x)
+    return { why: all.length
+      ? `There is ${all.map((axis) => `one ${axis.one}`).join(" and ")} here: nothing to draw curves across.`
+      : "No values here are numbers: nothing to draw curves across." };
   const column = columnOf(state.figure);
-  if (!measured.includes(column)) return say("curves", `${column?.title ?? "This figure"} was not measured.`);
-  if (x.numbers.length < 2)
-    return say("curves", `Only one ${x.one} is chosen or was measured: there is nothing to draw across it.`);
-  const content = emptied("curves");
+  if (!column || !isMeasured(column)) return { why: `${column?.title ?? "This figure"} was not measured.` };
+  if (x.numbers.length < 2) return { why: `Only one ${x.one} is chosen or was measured: there is nothing to draw across it.` };
+  const charts = [];
   const zeros = new Set();
-  let most = 0;
   for (const fixed of combinations(x.fixed)) {
     const found = curveLines(column, x, fixed);
     for (const { name, points } of found) if (points.some((point) => point.y === 0)) zeros.add(name);
     const lines = found.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
-    most = Math.max(most, lines.length);
-    if (lines.length) chartIn(content, curve(column, x, fixed, lines));
+    if (lines.length) charts.push(curve(column, x, fixed, lines));
   }
+  if (!charts.length && !zeros.size) return { why: `No selected ${model.ranked[0]} has a figure here.` };
+  const notes = x.without?.length ? [`Without a place on this axis: ${x.name} ${x.without.join(", ")}.`] : [];
+  notes.push(...zeroNotes(zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []));
   // Many lines take the whole width to be told apart, and a chart alone has it.
-  content.classList.toggle("many", most > FEW_LINES || content.children.length === 1);
-  if (!content.firstChild && !zeros.size) return say("curves", `No selected ${model.ranked[0]} has a figure here.`);
-  if (x.without?.length) content.append(make("p", { class: "note" }, `Without a place on this axis: ${x.name} ${x.without.join(", ")}.`));
-  noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
+  const many = charts.length === 1 || charts.some((chart) => chart.lines.length > FEW_LINES);
+  return { charts, notes, beside: true, many };
 }
 
 /** So many lines can be told apart in a chart of half the page's width. */
@@ -141,20 +140,20 @@ function curve(column, x, fixed, lines) {
   const label = (value) => x.values.find((one) => one.at === value)?.short ?? "";
   const what = column.operation ? `${state.op}, ${column.title}` : column.title;
   return {
-    title: withPlace(what, fixed, ": "),
+    title: withPlace(what, variedPart(fixed), ": "),
     x: { title: x.name, values, label },
     y: { title: what, unit: column.unit },
     lines,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
-    head: [model.ranked[0], x.name, `${what} ${reachTitle()}`],
+    head: [model.ranked[0], x.name, what],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],
   };
 }
 
-function drawLatency() {
+function latencyDrawn() {
   const place = onePlace();
   const { curves, quantiles, steps } = model.percentiles;
-  if (!place) return say("latency", "Nothing succeeded here.");
+  if (!place) return { why: "Nothing succeeded here." };
   const lines = [];
   for (const cell of place.cells.filter(isOn)) {
     const differences = curves[state.op]?.[cell] || [];
@@ -170,7 +169,7 @@ function drawLatency() {
     });
     lines.push({ store: storeOf(cell), points, radius: 2.5 });
   }
-  if (!lines.length) return say("latency", `No selected ${model.ranked[0]} has a histogram of this operation here.`);
+  if (!lines.length) return { why: `No selected ${model.ranked[0]} has a histogram of this operation here.` };
   const name = (quantile) => (quantile === 1 ? "longest" : quantile === 0 ? "shortest" : `p${Number((quantile * 100).toFixed(4))}`);
   const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
   const label = (value) => {
@@ -179,7 +178,7 @@ function drawLatency() {
     return at === undefined ? "" : name(at);
   };
   const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].map((quantile) => 1 / (1 - quantile)).filter((value) => value < most);
-  chartIn(emptied("latency"), {
+  return { charts: [{
     title: `${state.op}: latency by percentile`,
     x: { title: "percentile", values: [...ticks, most].filter((value, i, all) => all.indexOf(value) === i), label },
     y: { title: "latency", unit: "ns" },
@@ -187,10 +186,10 @@ function drawLatency() {
     tip: (store, point) => `${store}, ${name(point.quantile)}: ${show("ns", point.y)}`,
     head: [model.ranked[0], "percentile", "latency"],
     row: (store, point) => [store, name(point.quantile), show("ns", point.y)],
-  });
+  }] };
 }
 
-function drawSpace() {
+function spaceDrawn() {
   const place = onePlace();
   const lines = [];
   for (const cell of place?.cells.filter(isOn) || []) {
@@ -199,16 +198,16 @@ function drawSpace() {
     if (!space?.mean || !latency) continue;
     lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: space.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
   }
-  if (!lines.length) return say("space", `No selected ${model.ranked[0]} has both figures here.`);
-  chartIn(emptied("space"), {
+  if (!lines.length) return { why: `No selected ${model.ranked[0]} has both figures here.` };
+  return { charts: [{
     title: `${state.op} latency against bytes on disk per byte of values`,
     x: { title: "bytes on disk per byte of values", unit: "" },
     y: { title: `${state.op}, mean latency`, unit: "ns" },
     lines,
     tip: (store, point) => `${store}: ${show("ns", point.y)}, ${threeDigits(point.x)} bytes on disk per byte`,
-    head: [model.ranked[0], "bytes on disk per byte of values", `mean latency ${reachTitle()}`],
+    head: [model.ranked[0], "bytes on disk per byte of values", "mean latency"],
     row: (store, point) => [store, threeDigits(point.x), pointText("ns", point)],
-  });
+  }] };
 }
 
 /** The cells at this place in the groups that differ from the chosen one in one axis alone, by the axis's value. */
@@ -225,8 +224,8 @@ function alongGroups(axisId, place) {
   return found;
 }
 
-/** Stores side by side, one set of points for each value of an axis; and a table of what `extra` says of each. */
-function sideBySide(id, operation, sets, title, columns) {
+/** Stores side by side, one set of points for each value of an axis; and a table of what `columns` say of each. */
+function sideBySide(operation, sets, title, columns, notes = []) {
   const names = [...new Set(sets.flatMap((set) => set.cells.map((cell) => storeOf(cell).name)))];
   const tones = ["--c0", "--c2", "--c1", "--c6", "--c3", "--c8"];
   const lines = sets.map((set, number) => ({
@@ -239,18 +238,17 @@ function sideBySide(id, operation, sets, title, columns) {
       return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, range: figure.range, store: storeOf(cell).name };
     }).filter(Boolean),
   })).filter((line) => line.points.length);
-  if (!lines.length) return say(id, `No selected ${model.ranked[0]} has a figure here.`);
-  const content = emptied(id);
-  chartIn(content, {
+  if (!lines.length) return { why: `No selected ${model.ranked[0]} has a figure here.` };
+  const chart = {
     title,
     x: { title: "", type: "category", labels: names },
     y: { title: `${operation}, mean latency`, unit: "ns" },
     lines,
     tip: (value, point) => `${point.store}, ${value}: ${pointText("ns", point)}`,
-    head: ["", model.ranked[0], `mean latency ${reachTitle()}`],
+    head: ["", model.ranked[0], "mean latency"],
     row: (value, point) => [value, point.store, pointText("ns", point)],
-  });
-  content.append(pricesTable(sets, names, columns));
+  };
+  return { charts: [chart], notes, table: () => pricesTable(sets, names, columns) };
 }
 
 function pricesTable(sets, names, columns) {
@@ -278,21 +276,21 @@ function safetyOperation() {
   return ["insert", "update"].find((name) => operationsHere().includes(name)) || state.op;
 }
 
-function drawSafety() {
+function safetyDrawn() {
   const place = onePlace();
-  if (!place) return say("safety", "Nothing succeeded here.");
-  if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
+  if (!place) return { why: "Nothing succeeded here." };
+  if (!model.group_axes.some((axis) => axis.id === "guarantee")) return { why: "No guarantee is asked for here." };
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
-  if (!sets.length) return say("safety", `No selected ${model.ranked[0]} has a figure here.`);
-  if (sets.length < 2) return say("safety", "Only one guarantee was measured here, so its price is unknown.");
+  if (!sets.length) return { why: `No selected ${model.ranked[0]} has a figure here.` };
+  if (sets.length < 2) return { why: "Only one guarantee was measured here, so its price is unknown." };
   const operation = safetyOperation();
-  if (!underTwo(sets, operation)) return say("safety", `No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
+  if (!underTwo(sets, operation)) return { why: `No ${model.ranked[0]} was measured under two guarantees here, so no price is known.` };
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
-  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value} ${reachTitle()}`, text: (cells) => ratioText(cells, i + 1, operation) }));
+  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value}`, text: (cells) => ratioText(cells, i + 1, operation) }));
   if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
-  sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
-  if (!counted) $("#safety .content").append(make("p", { class: "note" }, "Syncs per operation: not measured in this run."));
+  const notes = counted ? [] : ["Syncs per operation: not measured in this run."];
+  return sideBySide(operation, sets, `${operation}: mean latency under each guarantee`, columns, notes);
 }
 
 /** Whether any store has a figure in two sets. */
@@ -306,20 +304,20 @@ function underTwo(sets, operation) {
   return false;
 }
 
-function drawLoad() {
+function loadDrawn() {
   const place = onePlace();
-  if (!place) return say("load", "Nothing succeeded here.");
+  if (!place) return { why: "Nothing succeeded here." };
   const sets = alongGroups("background", place);
-  if (sets.length < 2) return say("load", "Not measured: everything here ran beside one background only.");
+  if (sets.length < 2) return { why: "Not measured: everything here ran beside one background only." };
   sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
   const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean", state.op) }));
   if (sets[0].value === "none")
-    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value} ${reachTitle()}`, text: (cells) => ratioText(cells, i + 1, state.op) }));
-  sideBySide("load", state.op, sets, `${state.op}: mean latency beside each background load`, columns);
+    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value}`, text: (cells) => ratioText(cells, i + 1, state.op) }));
+  return sideBySide(state.op, sets, `${state.op}: mean latency beside each background load`, columns);
 }
 
 /** Figures of trials, one point for each store. */
-function drawTrialFigures(id, title, columns, otherwise) {
+function trialFigures(title, columns, otherwise) {
   const place = onePlace();
   const cells = place?.cells.filter(isOn) || [];
   const names = cells.map((cell) => storeOf(cell).name);
@@ -336,24 +334,25 @@ function drawTrialFigures(id, title, columns, otherwise) {
   const zeros = all.map((line) => [line.name, line.points.filter((point) => point.y <= 0).map((point) => names[point.x])]).filter(([, of]) => of.length);
   const lines = all.map((line) => ({ ...line, points: line.points.filter((point) => point.y > 0) })).filter((line) => line.points.length);
   if (!lines.length && !zeros.length)
-    return say(id, place?.cells.length && !cells.length ? `No ${model.ranked[0]} is selected.` : otherwise);
-  const content = emptied(id);
+    return { why: place?.cells.length && !cells.length ? `No ${model.ranked[0]} is selected.` : otherwise };
   const text = (point) => pointText(all[0].unit, point);
-  if (lines.length)
-    chartIn(content, {
-      title,
-      x: { title: "", type: "category", labels: names },
-      y: { title, unit: all[0].unit },
-      lines,
-      tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
-      head: ["figure", model.ranked[0], `mean ${reachTitle()}`],
-      row: (name, point) => [name, names[point.x], text(point)],
-    });
-  noteZeros(content, zeros.map(([name, of]) => `${name} of ${of.join(", ")}`));
+  const chart = {
+    title,
+    x: { title: "", type: "category", labels: names },
+    y: { title, unit: all[0].unit },
+    lines,
+    tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
+    head: ["figure", model.ranked[0], "mean"],
+    row: (name, point) => [name, names[point.x], text(point)],
+  };
+  return { charts: lines.length ? [chart] : [], notes: zeroNotes(zeros.map(([name, of]) => `${name} of ${of.join(", ")}`)) };
 }
 
-const drawMemory = () => drawTrialFigures("memory", columnOf(model.memory).title, [model.memory], "Not measured here.");
+function memoryDrawn() {
+  return trialFigures(columnOf(model.memory).title, [model.memory], "Not measured here.");
+}
 
-const drawWrites = () =>
-  drawTrialFigures("writes", "bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
+function writesDrawn() {
+  return trialFigures("bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
     "Not measured here: these results have no counters of a block device.");
+}

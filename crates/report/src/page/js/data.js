@@ -136,9 +136,6 @@ function extentText({ low, high, range }, write) {
   return low >= 0 && high > WIDEST * low ? " [too wide to tell]" : ` [${write(low)}, ${write(high)}]`;
 }
 
-/** What the heads of columns say of it. */
-const reachTitle = () => (model.cells.succeeded.some((trials) => trials > 1 && trials < model.fewest_trials) ? "[95 % interval] or (range of two)" : "[95 % interval]");
-
 /** A figure with its interval. */
 function showFigure(unit, figure) {
   if (!figure) return "–";

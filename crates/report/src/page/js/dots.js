@@ -7,15 +7,6 @@ const NAMES = 0.45;
 const SQUARE = 1;
 const CIRCLE = 0;
 
-/** Draws them where the page has room for them. */
-function drawDots() {
-  for (const place of document.querySelectorAll(".dots")) {
-    const data = model.dots[Number(place.dataset.dots)];
-    place.replaceChildren();
-    if (data.groups.length) chartIn(place, dotsSpec(data));
-  }
-}
-
 function dotsSpec(data) {
   const versions = model.stores.filter((store) => store.version && (store.name === data.store || store.name.startsWith(`${data.store} `)));
   const engines = versions.slice(0, 1).map((store) => `${data.store} ${store.version}`);
@@ -45,7 +36,9 @@ function dotsPlan(spec, width) {
   return { wide, left: names, right: width - aside, bottom: at + 6, places };
 }
 
-const boldWidth = (text) => textWidth(text) * 1.08;
+/** How many times as wide bold text is. */
+const BOLD = 1.12;
+const boldWidth = (text) => textWidth(text) * BOLD;
 
 function dotsPicture(spec, width) {
   const { dots } = spec;
@@ -78,7 +71,7 @@ function dotsPicture(spec, width) {
 function dotRow(row, y, { left, right, width, wide, x }) {
   const parts = [];
   const room = wide ? left - 14 : width - 12;
-  parts.push(draw("text", { class: row.best ? "best" : null, x: 8, y: wide ? y + 4 : y - 11 }, ...shortened(row.name, room / (row.best ? 1.08 : 1))));
+  parts.push(draw("text", { class: row.best ? "best" : null, x: 8, y: wide ? y + 4 : y - 11 }, ...shortened(row.name, room / (row.best ? BOLD : 1))));
   parts.push(draw("line", { class: "thread", x1: left, x2: right, y1: y, y2: y }));
   const within = (value) => Math.min(right, Math.max(left, x.at(value)));
   if (row.low !== null && row.high > row.low) {

@@ -53,23 +53,7 @@ function storeChips() {
   return field;
 }
 
-/** Says above each section what it shows. */
+/** Says above each section what it shows. Not every section is in every page. */
 function drawWhere() {
-  const values = groupValues(state.group);
-  const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee");
-  const guarantee = values.guarantee ? [`Guarantee: ${values.guarantee}`] : [];
-  const partsWithout = (id) => [...guarantee, ...facets.filter((axis) => axis.id !== id && values[axis.id]).map((axis) => `${axis.id}: ${values[axis.id]}`)];
-  const parts = partsWithout("");
-  for (const id of ["winners", "curves", "table", "outgrown", "epochs", "latency", "timeline", "rounds", "space", "safety", "memory", "writes", "load"]) {
-    // Not every section is in every page.
-    if (!$(`#${id}`)) continue;
-    const one = ["epochs", "latency", "timeline", "rounds", "space", "safety", "memory", "writes", "load"].includes(id);
-    const place = one ? onePlace() : null;
-    // Servers stand beside libraries where each is compared with itself.
-    const across = id === "curves" ? curveAxis(acrossAxes())?.id : id === "outgrown" ? "method" : "";
-    const what = id === "safety" ? parts.slice(guarantee.length) : partsWithout(id === "load" ? "background" : across);
-    if (["outgrown", "epochs", "latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
-    if (place && placeText(place)) what.push(placeText(place));
-    $(`#${id} .where`).textContent = what.join(" · ");
-  }
+  for (const id of ["winners", "table", ...Object.keys(DRAWN)]) if ($(`#${id}`)) $(`#${id} .where`).textContent = whereText(id);
 }

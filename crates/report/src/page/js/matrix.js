@@ -1,43 +1,63 @@
 // The matrix of winners, and what each of its cells holds.
 
-function drawMatrix() {
-  const columns = combinations(model.axes.filter((axis) => axis.makes !== "row"));
+/** The rows of the matrix and its columns: the places in the page's order. */
+function matrixShape() {
   const sizes = combinations(axesThat("row"));
+  const columns = combinations(model.axes.filter((axis) => axis.makes !== "row"));
+  const rows = rowsHere().flatMap((row) => sizes.map((size, number) => ({ row, size, first: number === 0, places: columns.map((column) => ({ ...column, ...size })) })));
+  return { columns, rows };
+}
+
+function drawMatrix() {
+  const { columns, rows } = matrixShape();
   const body = make("tbody");
-  for (const row of rowsHere()) {
-    sizes.forEach((size, number) => {
-      const marked = state.mark === contestKey(row, size);
-      const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
-      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, shortText(axesThat("row"), size))));
-      for (const column of columns) line.append(make("td", {}, matrixPlace(row, { ...column, ...size })));
-      body.append(line);
-    });
+  for (const { row, size, first, places } of rows) {
+    const marked = state.mark === contestKey(row, size);
+    const line = make("tr", { class: [first && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
+    line.append(make("th", { scope: "row" }, rowTitle(row, first), " ", make("span", { class: "size" }, shortText(variedThat("row"), size))));
+    for (const place of places) line.append(make("td", {}, matrixPlace(row, place)));
+    body.append(line);
   }
   const table = make("table", { class: "matrix" }, matrixHead(columns), body);
   const dangers = model.groups[state.group].dangers.map((line) => make("p", { class: "alert soft" }, line));
-  $("#winners .content").replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table), ...dangers);
+  const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table);
+  $("#winners .content").replaceChildren(scroll, make("div", { class: "under" }, saveButtons(matrixSpec())), ...dangers);
 }
+
+/** The row that says of space what its figures are. */
+const SPACE_UNIT = "bytes on disk per byte of values";
 
 function rowTitle(row, first) {
   const column = columnOf(row.column);
   const better = column?.better === "higher" ? "more is better" : "less is better";
-  const unit = first && row.name === "space" ? make("small", {}, "bytes on disk per byte of values ") : "";
+  const unit = first && row.name === "space" ? make("small", {}, `${SPACE_UNIT} `) : "";
   return make("span", { class: first ? "op" : "op again", title: `${column?.title}: ${better}` }, row.name, " ", unit);
 }
 
-function matrixHead(columns) {
-  const [halves, heads] = [axesThat("half"), axesThat("column")];
-  const kinds = make("tr", {}, make("td"));
-  const counts = make("tr", {}, make("th", { scope: "col" }, [axesThat("row"), heads].map(namesOf).filter(Boolean).join(" by ")));
+/** The axes with several values that make a part of the matrix. */
+const variedThat = (makes) => axesThat(makes).filter(isVaried);
+
+/** The heads of the matrix: what its rows and columns are, the halves with their numbers of columns, and what heads each column. */
+function matrixHeads(columns) {
+  const [halves, heads] = [variedThat("half"), variedThat("column")];
   const halfOf = (column) => placeText(Object.fromEntries(halves.map((axis) => [axis.id, column[axis.id]])));
-  let kind = null;
+  const spans = [];
   for (const column of columns) {
-    const half = halfOf(column);
-    if (half !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((other) => halfOf(other) === half).length }, half));
-    kind = half;
-    counts.append(make("th", { scope: "col" }, shortText(heads, column)));
+    if (spans.at(-1)?.text !== halfOf(column)) spans.push({ text: halfOf(column), columns: 0 });
+    spans.at(-1).columns++;
   }
-  return halves.length ? make("thead", {}, kinds, counts) : make("thead", {}, counts);
+  return {
+    corner: [variedThat("row"), heads].map(namesOf).filter(Boolean).join(" by "),
+    halves: halves.length ? spans : [],
+    columns: columns.map((column) => (heads.length ? shortText(heads, column) : halves.length ? "" : `the best ${model.ranked[0]}`)),
+  };
+}
+
+function matrixHead(columns) {
+  const heads = matrixHeads(columns);
+  const kinds = make("tr", {}, make("td"), ...heads.halves.map((half) => make("th", { scope: "colgroup", colspan: half.columns }, half.text)));
+  const counts = make("tr", {}, make("th", { scope: "col" }, heads.corner), ...heads.columns.map((text) => make("th", { scope: "col" }, text)));
+  return heads.halves.length ? make("thead", {}, kinds, counts) : make("thead", {}, counts);
 }
 
 /** The names of axes, which the head has so that no row or column repeats them. */
@@ -62,10 +82,9 @@ function ranked(row, place) {
   return all.sort((a, b) => order(a) - order(b) || better * ((a.figure?.mean ?? 0) - (b.figure?.mean ?? 0)));
 }
 
-function matrixPlace(row, place) {
+/** A cell of the matrix in words: its lines, whose colour it has where there is a winner, and all of it for who can't see it. */
+function placeInWords(row, place) {
   const all = ranked(row, place);
-  const id = `cell:${contestKey(row, place)}`;
-  const open = () => change({ cell: contestKey(row, place) });
   const where = withPlace(row.name, place);
   const [best] = all;
   if (!best?.standing) {
@@ -75,20 +94,24 @@ function matrixPlace(row, place) {
     const missing = all.find((one) => tells(model.cells.why[one.cell])) || all.find((one) => saturation(one.cell, row));
     const why = !missing ? idle : model.cells.why[missing.cell] || "saturated";
     const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
-    return make("button", { type: "button", class: "win none", id, onclick: open, title: reason, "aria-label": `${where}: ${reason}` }, why);
+    return { lines: [why], reason, label: `${where}: ${reason}` };
   }
-  const column = columnOf(row.column);
-  const figure = show(column.unit, best.figure.mean);
+  const figure = show(columnOf(row.column).unit, best.figure.mean);
+  const { name, colour } = storeOf(best.cell);
   // One store alone wins nothing.
-  if (all.filter((one) => one.standing).length === 1) {
-    const { name } = storeOf(best.cell);
-    return make("button", { type: "button", class: "win none", id, onclick: open, "aria-label": `${where}: only ${name}, ${figure}` }, `only ${name}`, make("br"), figure);
-  }
+  if (all.filter((one) => one.standing).length === 1) return { lines: [`only ${name}`, figure], label: `${where}: only ${name}, ${figure}` };
   const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
-  const store = storeOf(best.cell);
-  const label = `${where}: ${store.name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
-  return make("button", { type: "button", class: "win", id, colour: store.colour, onclick: open, "aria-label": label },
-    make("b", {}, store.name), figure, ties.length ? make("span", { class: "tie" }, `≈ ${ties.join(", ")}`) : null);
+  const label = `${where}: ${name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
+  return { name, lines: [figure], tie: ties.length ? `≈ ${ties.join(", ")}` : "", colour, label };
+}
+
+function matrixPlace(row, place) {
+  const { name, lines, tie, colour, reason, label } = placeInWords(row, place);
+  const key = contestKey(row, place);
+  const properties = { type: "button", id: `cell:${key}`, onclick: () => change({ cell: key }), "aria-label": label, title: reason };
+  const text = lines.flatMap((line, number) => (number ? [make("br"), line] : [line]));
+  if (!name) return make("button", { ...properties, class: "win none" }, ...text);
+  return make("button", { ...properties, class: "win", colour }, make("b", {}, name), ...text, tie ? make("span", { class: "tie" }, tie) : null);
 }
 
 /** Why a cell has no figure, or has no place in the ranking, with the reason where one is known; else empty. */
@@ -134,7 +157,7 @@ function namedCell() {
 
 function detail(row, place) {
   const column = columnOf(row.column);
-  const head = [model.ranked[0], `${column.title} ${reachTitle()}`, "times worse than the best", "verdict", "trials"];
+  const head = [model.ranked[0], column.title, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
   const all = ranked(row, place);
   const alone = all.filter((one) => one.standing).length === 1;

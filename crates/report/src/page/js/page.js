@@ -7,17 +7,8 @@ function drawAll() {
   drawWhere();
   drawDots();
   drawMatrix();
-  drawCurves();
-  drawLatency();
-  drawOutgrown();
-  drawEpochs();
-  drawTimeline();
-  drawRounds();
-  drawSpace();
-  drawSafety();
-  drawMemory();
-  drawWrites();
-  drawLoad();
+  drawHeats();
+  for (const id of Object.keys(DRAWN)) drawSection(id);
   drawTable();
   // What had the focus was made anew; the keyboard goes on from there.
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -149,10 +140,31 @@ async function start() {
 // At once, so that nothing is seen that a tab then hides.
 $("main").classList.add("tabbed");
 
-// After the first paint: the answer is readable before anything is drawn.
-requestAnimationFrame(() => setTimeout(() => start().catch((error) => {
+/**
+ * The page counts as loaded once it is drawn: programs that print it, or make a picture of it, wait for that and no longer. An open
+ * document within it is still loading. Gives what ends that.
+ */
+function holdLoading() {
+  const frame = make("iframe", { hidden: true });
+  document.body.append(frame);
+  frame.contentDocument.open();
+  return () => {
+    frame.contentDocument.close();
+    frame.remove();
+  };
+}
+
+/** The next paint, if there is one: a page that nobody sees may have none. */
+const painted = () => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(done));
+  setTimeout(done, 250);
+});
+
+const loaded = holdLoading();
+// The answer is readable before anything is drawn; charts in view are drawn with the paint after that.
+painted().then(start).then(painted).catch((error) => {
   $("main").classList.remove("tabbed");
   $("#problem").hidden = false;
   $("#problem").textContent = `The figures could not be drawn: ${error.message}`;
   throw error;
-})));
+}).finally(loaded);

@@ -1,16 +1,12 @@
 // Round by round: what becomes of speed and files when the same work is done again and again on one database.
 
-function drawRounds() {
-  // Only where trials have several rounds.
-  if (!$("#rounds")) return;
+function roundsDrawn() {
   const place = onePlace();
   const cells = place?.cells.filter(isOn) || [];
   const parts = [["operations per second", "per_s", model.rounds.speed], ["space of the files on disk after the round", "bytes", model.rounds.files]];
-  const charts = parts.map(([title, unit, rounds]) => [title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)]);
-  if (!charts.some(([, , lines]) => lines.length)) return say("rounds", `No selected ${model.ranked[0]} has several rounds here.`);
-  const content = emptied("rounds");
-  content.className = "content multiples";
-  for (const [title, unit, lines] of charts) if (lines.length) chartIn(content, roundsChart(title, unit, lines));
+  const charts = parts.map(([title, unit, rounds]) => roundsChart(title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)));
+  const drawn = charts.filter((chart) => chart.lines.length);
+  return drawn.length ? { charts: drawn, beside: true } : { why: `No selected ${model.ranked[0]} has several rounds here.` };
 }
 
 function roundsLine(cell, rounds) {
@@ -29,6 +25,6 @@ const roundsChart = (what, unit, lines) => ({
   y: { title: what, unit, type: "linear" },
   lines,
   tip: (store, point) => `${store}, round ${point.x}: ${pointText(unit, point)}`,
-  head: [model.ranked[0], "round", `${what} ${reachTitle()}`],
+  head: [model.ranked[0], "round", what],
   row: (store, point) => [store, String(point.x), pointText(unit, point)],
 });

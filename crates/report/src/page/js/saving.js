@@ -2,13 +2,51 @@
 
 /** The width of a saved picture in pixels; PNG has twice as many. */
 const SAVED = 900;
+/** Most characters of a part of a file's name. */
+const LONGEST = 80;
 
-/** The rules of the page's style that a picture needs, as it leaves the page. */
-function pictureStyle() {
-  const names = ["--text", "--dim", "--line", "--bg", ...Array.from({ length: 16 }, (_, i) => `--c${i}`)];
-  const values = names.map((name) => `${name}:${css(name)}`).join(";");
-  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).filter((text) => text.includes(".chart svg"));
-  return `svg{${values};font-family:system-ui,sans-serif}${rules.join("").replaceAll(".chart svg", "svg")}`;
+/** The page's style as text. */
+const styleText = () => $("style").textContent;
+
+/** The colours that the page has now, by their variables. */
+function colours() {
+  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  const [, root] = styleText().match(dark ? /:root\[data-theme=dark\]\{([^}]*)\}/ : /:root\{([^}]*)\}/);
+  const pairs = root.split(";").map((value) => value.trim().split(":"));
+  return Object.fromEntries(pairs.filter(([name]) => name.startsWith("--")));
+}
+
+/**
+ * Puts colours in place of the variables below an element, and gives those that became classes `k0`, `k1`, ...: most programs that
+ * show pictures know no variables.
+ */
+function withoutVariables(svg, values) {
+  const classes = [];
+  const plain = (text) => text.replace(/var\((--\w+)\)/g, (_, name) => values[name]);
+  const visit = (element) => {
+    const style = element.getAttribute("style");
+    if (style?.startsWith("--c:")) {
+      const colour = plain(style.slice("--c:".length));
+      if (!classes.includes(colour)) classes.push(colour);
+      element.removeAttribute("style");
+      element.setAttribute("class", `${element.getAttribute("class")} k${classes.indexOf(colour)}`);
+    } else if (style) element.setAttribute("style", plain(style));
+    [...element.children].filter((child) => child.getAttribute).forEach(visit);
+  };
+  visit(svg);
+  return { classes, plain };
+}
+
+/** The rules of the page's style that a picture needs, for an element of each class. */
+function pictureStyle({ classes, plain }) {
+  const rules = [...styleText().matchAll(/^(\.chart svg [^{]*)\{([^}]*)\}/gm)];
+  const written = rules.flatMap(([, selectors, body]) => {
+    const own = selectors.split(",").map((selector) => selector.replace(".chart svg ", ""));
+    if (!body.includes("var(--c)")) return [`${own.join(",")}{${plain(body)}}`];
+    const within = (number) => own.map((selector) => `.k${number} ${selector},.k${number}${selector}`).join(",");
+    return classes.map((colour, number) => `${within(number)}{${plain(body.replaceAll("var(--c)", colour))}}`);
+  });
+  return `svg{font-family:system-ui,sans-serif}${written.join("")}`;
 }
 
 /** The machine, the trials and the engines behind a chart of the chosen group. */
@@ -26,7 +64,8 @@ function captionLines(spec) {
   const { hardware, fewest, most, engines, whiskers } = (spec.about || aboutChosen)(spec);
   const drawn = spec.lines.some((line) => line.points.some((point) => point.low !== null && point.low !== undefined));
   return [
-    spec.shows(),
+    spec.section ? whereText(spec.section) : "",
+    spec.legend,
     `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""}; ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${drawn ? `; whiskers: ${whiskers}` : ""}.`,
     engines.join(", "),
     `storebench ${model.storebench}${model.measured ? `, measured ${model.measured}` : ""}`,
@@ -44,24 +83,28 @@ function broken(text, width) {
   return lines;
 }
 
-/** The chart with its title above and its caption below, as text of an SVG file. */
+/** The picture with its title above and its caption below, as text of an SVG file. */
 function asSvg(spec) {
   const chart = picture(spec, SAVED);
-  const height = chart.viewBox.baseVal.height;
-  const caption = captionLines(spec).flatMap((line) => broken(line, SAVED - 24));
+  const [, , inner, height] = chart.getAttribute("viewBox").split(" ").map(Number);
+  const width = Math.max(inner, SAVED);
+  const caption = captionLines(spec).flatMap((line) => broken(line, width - 24));
   const all = height + 40 + caption.length * 16 + 10;
-  const svg = draw("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${SAVED} ${all}`, width: SAVED, height: all });
-  chart.setAttribute("y", 34);
-  chart.setAttribute("width", SAVED);
-  chart.setAttribute("height", height);
-  svg.append(draw("style", {}, pictureStyle()), draw("rect", { width: SAVED, height: all, style: "fill:var(--bg)" }),
+  const svg = draw("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${all}`, width, height: all });
+  for (const [name, value] of [["y", 34], ["width", inner], ["height", height]]) chart.setAttribute(name, value);
+  const values = colours();
+  svg.append(draw("style", {}, pictureStyle(withoutVariables(chart, values))), draw("rect", { width, height: all, fill: values["--bg"] }),
     draw("text", { x: 12, y: 24, style: "font-size:16px;font-weight:600" }, spec.title), chart,
     ...caption.map((line, i) => draw("text", { class: "title", x: 12, y: height + 52 + i * 16 }, line)));
-  return new XMLSerializer().serializeToString(svg);
+  // XML has no place for what controls a terminal.
+  return new XMLSerializer().serializeToString(svg).replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, "\ufffd");
 }
 
 /** The picture's file name: its title in small letters. */
-const fileName = (spec) => spec.title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+const fileName = (spec) => inFileName(spec.title);
+
+/** A text as a part of a file's name: small letters, digits and hyphens. */
+const inFileName = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, LONGEST).replace(/^-|-$/g, "");
 
 async function savePng(spec) {
   const image = new Image();
@@ -76,6 +119,43 @@ const saveButtons = (spec) =>
   make("span", { class: "save" }, "Save as ",
     make("button", { type: "button", onclick: () => save(`${fileName(spec)}.svg`, "image/svg+xml", asSvg(spec)) }, "SVG"), " ",
     make("button", { type: "button", onclick: () => savePng(spec) }, "PNG"));
+
+/**
+ * Every picture of the report, `[name, text]`: what the page draws with no filter narrowing it, of each group and operation, each once;
+ * curves of the mean latency.
+ */
+function allPictures() {
+  const before = { ...state };
+  const [found, texts] = [new Map(), new Set()];
+  const add = (section, spec, ...parts) => {
+    const text = asSvg(spec);
+    const name = [...new Set([section, spec.title, ...parts].map(inFileName).filter(Boolean))].join("_");
+    // Some do not depend on all that is chosen.
+    if (texts.has(text)) return;
+    texts.add(text);
+    let free = name;
+    for (let number = 2; found.has(free); number++) free = `${name}_${number}`;
+    found.set(free, text);
+  };
+  model.dots.filter((data) => data.groups.length).forEach((data) => add("effects", dotsSpec(data)));
+  model.heats.forEach((heat) => add(heat.section, heatSpec(heat)));
+  model.groups.forEach((_, group) => {
+    Object.assign(state, Object.fromEntries(model.axes.map((axis) => [axis.id, -1])), { group, off: new Set(), figure: "latency_mean", x: "" });
+    const values = groupValues(group);
+    const told = model.group_axes.filter((axis) => axis.values.length > 1).map((axis) => values[axis.id]).join(" ");
+    if (rowsHere().length) add("winners", matrixSpec(), told);
+    for (const op of operationsHere()) {
+      Object.assign(state, { op, opChosen: true });
+      for (const id of Object.keys(DRAWN)) {
+        const { charts = [], more = [] } = drawnOf(id);
+        const named = (title) => !isOfOperation(id) || [":", ",", " "].some((mark) => title.startsWith(op + mark));
+        for (const spec of [...charts, ...more]) add(id, spec, named(spec.title) ? "" : op, told);
+      }
+    }
+  });
+  Object.assign(state, before);
+  return [...found].map(([name, text]) => [`${name}.svg`, text]);
+}
 
 /** What whiskers are where cells have so many trials. */
 function whiskerTitle(fewest, most) {

@@ -39,13 +39,20 @@ function ofDecades(min, max, unit) {
 /** A round value without the zeros that a measured one has. */
 const showRound = (unit, value) => show(unit, value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
-const pen = document.createElement("canvas").getContext("2d");
+/**
+ * How wide the characters from the space to the tilde are, in hundredths of their size, in a wide face (DejaVu Sans): a chart looks the
+ * same wherever it is drawn, and has room for its text in any other face.
+ */
+const WIDTHS = [
+  32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
+  100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50,
+  50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
+];
+/** That of all others. */
+const OTHERS = 84;
 
 /** How wide a text is in a chart, in pixels. */
-function textWidth(text, size = 12) {
-  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
-}
+const textWidth = (text, size = 12) => ([...text].reduce((sum, character) => sum + (WIDTHS[character.codePointAt(0) - 32] ?? OTHERS), 0) * size) / 100;
 
 /** Of ticks in their order those whose labels have room beside each other, the last among them. */
 function withRoom(ticks) {
@@ -61,11 +68,14 @@ function withRoom(ticks) {
   return kept;
 }
 
+/** A place to a tenth of a pixel: logarithms differ in their last digits from one engine of scripts to the next. */
+const toPixel = (place) => Math.round(place * 10) / 10;
+
 /** A log scale from `min` to `max` along the pixels from `start` to `end`. */
-const logScale = (min, max, start, end) => (value) => start + ((end - start) * Math.log(Math.max(value, min * 1e-9) / min)) / Math.log(max / min);
+const logScale = (min, max, start, end) => (value) => toPixel(start + ((end - start) * Math.log(Math.max(value, min * 1e-9) / min)) / Math.log(max / min));
 
 /** A linear one. */
-const linearScale = (min, max, start, end) => (value) => start + ((end - start) * (value - min)) / (max - min || 1);
+const linearScale = (min, max, start, end) => (value) => toPixel(start + ((end - start) * (value - min)) / (max - min || 1));
 
 /** How far an axis reaches beyond the points, so that their intervals can be seen; a very wide one is cut off. */
 function reach(lines, axis) {

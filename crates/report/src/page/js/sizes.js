@@ -6,9 +6,7 @@ function outgrownHere() {
   return model.sizes.find(({ lines }) => lines.some((line) => line.cells.some((cell) => cells.has(cell))));
 }
 
-function drawOutgrown() {
-  // Only where data were of several sizes.
-  if (!$("#outgrown")) return;
+function outgrownDrawn() {
   // What the machine did is known of all operations together.
   const all = model.operations.includes("overall") ? "overall" : state.op;
   const parts = [
@@ -22,10 +20,7 @@ function drawOutgrown() {
   ];
   const lines = outgrownHere()?.lines.filter((line) => isOn(line.cells[0])) || [];
   const charts = parts.map(([id, op, title]) => outgrownChart(columnOf(id), op, title, lines)).filter((chart) => chart.lines.length);
-  if (!charts.length) return say("outgrown", `No selected ${model.ranked[0]} has figures at several sizes here.`);
-  const content = emptied("outgrown");
-  content.className = "content multiples";
-  for (const chart of charts) chartIn(content, chart);
+  return charts.length ? { charts, beside: true } : { why: `No selected ${model.ranked[0]} has figures at several sizes here.` };
 }
 
 /** Shares are drawn from zero; all else is told by how many times it is more. */
@@ -43,7 +38,7 @@ function outgrownChart(column, op, title, lines) {
     y: { title, unit: column.unit, type },
     lines: drawn,
     tip: (store, point) => `${store}, ${point.x}x: ${figuresText(column, point)}`,
-    head: [model.ranked[0], "data / memory", `${title} ${reachTitle()}`],
+    head: [model.ranked[0], "data / memory", title],
     row: (store, point) => [store, `${point.x}x`, figuresText(column, point)],
   };
 }

@@ -118,6 +118,11 @@ function shown(axis) {
 const combinations = (axes) =>
   axes.reduce((all, axis) => all.flatMap((place) => shown(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
 
+/** Whether several values of an axis are shown. One alone stands in the caption, and in no row. */
+const isVaried = (axis) => shown(axis).length > 1;
+/** What of a place its caption does not tell. */
+const variedPart = (place) => Object.fromEntries(Object.entries(place).filter(([id]) => model.axes.some((axis) => axis.id === id && isVaried(axis))));
+
 /** One combination for the charts that show one: what is chosen, and the first that has figures where all are. */
 function onePlace() {
   for (const place of combinations(model.axes)) {
@@ -138,3 +143,26 @@ function placeText(place) {
 
 /** Some words, and where. */
 const withPlace = (words, place, between = ", ") => [words, placeText(place)].filter(Boolean).join(between);
+
+/** The sections that show one place: the first that the filters let through. */
+const OF_ONE_PLACE = ["epochs", "latency", "timeline", "rounds", "space", "safety", "memory", "writes", "load"];
+/** Those that say that they show the chosen operation. */
+const OF_ONE_OPERATION = ["outgrown", "epochs", "latency", "timeline", "space", "safety", "load"];
+/** Whether what a section draws depends on the operation; curves have it in their titles. */
+const isOfOperation = (id) => id === "curves" || OF_ONE_OPERATION.includes(id);
+
+/** What a section shows, in words. */
+function whereText(id) {
+  const values = groupValues(state.group);
+  const across = id === "curves" ? curveAxis(acrossAxes())?.id : ACROSS[id];
+  const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee" && axis.id !== across && values[axis.id]);
+  const parts = facets.map((axis) => `${axis.id}: ${values[axis.id]}`);
+  if (values.guarantee && id !== "safety") parts.unshift(`Guarantee: ${values.guarantee}`);
+  if (OF_ONE_OPERATION.includes(id)) parts.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
+  const place = OF_ONE_PLACE.includes(id) ? onePlace() : combinations(model.axes.filter((axis) => isHere(axis) && !isVaried(axis)))[0];
+  if (place && placeText(place)) parts.push(placeText(place));
+  return parts.join(" · ");
+}
+
+/** The axes that sections go across themselves. Servers stand beside libraries where each is compared with itself. */
+const ACROSS = { outgrown: "method", load: "background" };

@@ -5,7 +5,7 @@ let everyRow = false;
 
 const labels = () => [
   { id: "store", title: model.ranked[0], of: (cell) => storeOf(cell).name },
-  ...model.axes.filter(isHere).map((axis) => ({
+  ...model.axes.filter((axis) => isHere(axis) && isVaried(axis)).map((axis) => ({
     id: axis.id,
     title: axis.name,
     of: (cell) => valueOf(axis, model.cells.at[axis.id][cell]).short,
@@ -57,7 +57,7 @@ function drawTable() {
   const shownCells = everyRow ? cells : cells.slice(0, ROWS);
   const body = make("tbody");
   for (const cell of shownCells) body.append(tableRow(columns, cell));
-  const caption = `${grouped(cells.length)} cells; means over trials ${reachTitle()}`;
+  const caption = `${grouped(cells.length)} cells; means over trials`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...columns.map(headOf))), body);
   const content = emptied("table");
   content.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All figures" }, table));

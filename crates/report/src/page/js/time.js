@@ -37,38 +37,27 @@ function timelinesHere(all) {
   return (all[state.op] || []).filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
 }
 
-function drawTimeline() {
+function timelineDrawn() {
   const all = model.timelines.by_operation;
   // The last second is not whole: two seconds are no line.
   const here = timelinesHere(all);
   if (!here.length)
-    return say("timeline", all[state.op]?.length
+    return { why: all[state.op]?.length
       ? "No trial of this operation here took longer than two seconds."
-      : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls.");
-  drawOverTime("timeline", here, { worst: ", worst second", partial: 1, each: "second" });
+      : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls." };
+  return drawnOverTime(here, { worst: ", worst second", partial: 1, each: "second" });
 }
 
-function drawEpochs() {
-  // Only where the work has epochs.
-  if (!$("#epochs")) return;
+function epochsDrawn() {
   const here = timelinesHere(model.timelines.epochs);
-  if (!here.length) return say("epochs", "No trial of this operation here had three epochs. Run for longer, or with shorter epochs.");
-  drawOverTime("epochs", here, { worst: "", partial: 0, each: "epoch" });
+  if (!here.length) return { why: "No trial of this operation here had three epochs. Run for longer, or with shorter epochs." };
+  return drawnOverTime(here, { worst: "", partial: 0, each: "epoch" });
 }
 
 /** All charts of a section over time; `partial` points at the end of a line are of a shorter time than the others. */
-function drawOverTime(id, lines, how) {
-  const content = emptied(id);
-  content.className = "content";
+function drawnOverTime(lines, how) {
   const chartsOf = (parts) => parts.map((part) => overTime(part, lines, how)).filter(Boolean);
-  const grid = (charts) => {
-    const element = make("div", { class: "multiples" });
-    for (const chart of charts) chartIn(element, chart);
-    return element;
-  };
-  content.append(grid([...chartsOf(DONE), ...chartsOf(MACHINE)]));
-  const more = chartsOf(MORE);
-  if (more.length) content.append(make("details", {}, make("summary", {}, "more of what the machine did meanwhile"), grid(more)));
+  return { charts: [...chartsOf(DONE), ...chartsOf(MACHINE)], beside: true, more: chartsOf(MORE) };
 }
 
 /** One chart over time; nothing where no line has two points. */

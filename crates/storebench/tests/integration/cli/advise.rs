@@ -57,7 +57,13 @@ fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     let recommended = out.lines().find_map(|line| line.strip_prefix("Recommended:")).unwrap().trim();
     let store = recommended.split_whitespace().next().unwrap();
+    // The terminal has one language, the page all.
+    let is_python = |text: &str| text.contains("if __name__ == ");
+    assert!(!is_python(out), "{out}");
+    let python = scratch.storebench(&format!("advise --from {} --code python", folder())).ends(Exit::Success);
+    assert!(is_python(&python.out) && python.err.contains("--code "), "{python}");
     let page = fs::read_to_string(scratch.join("answer.html")).unwrap();
+    assert!(page.contains("if __name__ == "));
     assert!(page.contains(&format!("Keep them in <strong>{store}</strong>")));
     let kept = fs::read_to_string(format!("{}/report.html", folder())).unwrap();
     assert_eq!(kept, page);

@@ -194,9 +194,9 @@ fn cells_of_one_run_meet_across_an_axis_when_that_is_asked_for() {
     assert!(json["figures"].as_array().is_some_and(|figures| !figures.is_empty()), "{json}");
     for (across, exit, says) in [
         ("store=sqlite,lmdb", Exit::Nothing, "no cell of NEW was run at store=lmdb"),
-        ("store=sqlite", Exit::Usage, "two values"),
-        ("store=sqlite,sqlite", Exit::Usage, "both sides"),
-        ("shop=a,b", Exit::Usage, "is not an axis"),
+        ("store=sqlite", Exit::BadValue, "two values"),
+        ("store=sqlite,sqlite", Exit::BadValue, "both sides"),
+        ("shop=a,b", Exit::BadValue, "is not an axis"),
     ] {
         scratch.storebench(&format!("{same} --across {across}")).complains(exit, &[says]);
     }

@@ -277,7 +277,7 @@ fn compression_beside_the_axes_of_an_older_plan_is_read_as_an_axis() {
     let run = scratch.only_run();
     let header = fs::read_to_string(run.join("run.json")).unwrap();
     let before = header.replace("compression = [\\\"on\\\", \\\"off\\\"]\\n", "");
-    let before = before.replace("\\n[axes]\\n", "\\ncompression = \\\"on\\\"\\n\\n[axes]\\n");
+    let before = before.replace("format = 1\\n", "format = 1\\ncompression = \\\"on\\\"\\n");
     assert!(!before.contains("[\\\"on\\\"") && before.contains("compression = \\\"on\\\""), "{header}");
     let results = fs::read_to_string(run.join("results.jsonl")).unwrap();
     let lines = results.lines().filter(|line| line.contains("\"compression\":\"on\""));

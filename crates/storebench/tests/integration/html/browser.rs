@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -28,6 +28,20 @@ const FLAGS: [&str; 9] = [
     "--no-first-run",
     "--remote-debugging-port=0",
 ];
+
+/// Has a browser of its own do something with a page, and end: print it, make a picture of it. `None` without Chromium.
+pub fn once(does: &[&str], file: &Path, after: &str) -> Option<Output> {
+    let profile = tempfile::tempdir().unwrap();
+    let address = format!("file://{}{after}", file.display());
+    let own = FLAGS.into_iter().filter(|flag| !flag.starts_with("--remote"));
+    let arguments: Vec<String> =
+        own.chain(does.iter().copied()).map(str::to_owned).chain([address]).collect();
+    NAMES.iter().find_map(|name| {
+        let mut command = Command::new(name);
+        command.args(&arguments).arg(format!("--user-data-dir={}", profile.path().display()));
+        command.arg("--window-size=1280,2500").stdin(Stdio::null()).output().ok()
+    })
+}
 
 /// A page open in a browser of its own, which ends with it.
 pub struct Browser {

@@ -71,7 +71,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
 /// Runs the code in Python against a server, which then has its record.
 fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
     let (modules, package) = match def.name {
-        "postgres" => (["psycopg"], "python3-psycopg"),
+        "postgres" => (["psycopg"], "the package psycopg"),
         _ => (["pymysql"], "python3-pymysql"),
     };
     let Some(python) = python::python_of(def.name, &modules, package) else { return };

@@ -1,0 +1,42 @@
+//! The page's pictures as files, without a browser: its own drawing scripts, run by QuickJS, with as much of a document as they need
+//! (`js/paper.js`). So a file is the picture that the page saves, to the letter.
+
+use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
+
+use super::model::Model;
+use super::{DRAWING, STYLE};
+use crate::report::Report;
+
+/// The document that the scripts draw on.
+const PAPER: &str = include_str!("js/paper.js");
+
+/// Asks them for all.
+const ASK: &str = "index(); JSON.stringify(allPictures())";
+
+/// A picture: the name of its file, and its text.
+#[derive(Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Picture(pub String, pub String);
+
+/// Every chart and heat map of the report, as SVG: of each group and operation, with no filter narrowing it.
+///
+/// # Errors
+/// In words, where a script fails.
+pub fn pictures(report: &Report<'_>) -> Result<Vec<Picture>, String> {
+    let model = serde_json::to_string(&Model::new(report, "")).map_err(|error| error.to_string())?;
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
+    let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+    let drawn: String = context.with(|scripts| drawn(&scripts, &model))?;
+    serde_json::from_str(&drawn).map_err(|error| error.to_string())
+}
+
+fn drawn(scripts: &Ctx<'_>, model: &str) -> Result<String, String> {
+    let run = || -> rquickjs::Result<String> {
+        let globals = scripts.globals();
+        globals.set("style", STYLE)?;
+        globals.set("data", model)?;
+        // One script, as in the page: its parts share one scope.
+        let parts = [&[PAPER], DRAWING.as_slice(), &["model = JSON.parse(data);", ASK]].concat();
+        scripts.eval(parts.join("\n"))
+    };
+    run().catch(scripts).map_err(|error| error.to_string())
+}
