@@ -257,7 +257,7 @@ fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
 fn a_store_that_was_given_up_is_named_where_the_difference_does_not_matter() {
     let asked = asked("insert=1", |question| question.records = 100);
     let told = remarked(&asked, &[("tree", 2e3), ("log", 25e3), ("files", 15e3)]);
-    assert!(told.contains("All of tree, files answer in under 20.0 µs. Few"), "{told}");
+    assert!(told.contains("tree and files all answer in under 20.0 µs. Few"), "{told}");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn synced_writes_are_alike_within_a_millisecond_and_half() {
         question.guarantee = Guarantee::Power;
     });
     let told = remarked(&asked, &[("tree", 500e3), ("log", 800e3), ("map", 600e3), ("files", 700e3)]);
-    let alike = "All of tree, map, files answer in under 1.00 ms and within 1.5 times of each other. Few";
+    let alike = "tree, map and files all answer in under 1.00 ms and within 1.5 times of each other. Few";
     assert!(told.contains(alike), "{told}");
     let slow = remarked(&asked, &[("tree", 1.1e6), ("log", 1.2e6), ("map", 1.3e6)]);
     assert!(!slow.contains("Few applications"), "{slow}");
