@@ -170,8 +170,9 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     let few = comparison.count(Verdict::TooFew);
     if comparison.tested() + comparison.exact() > 0 && few > 0 {
         rules.push(format!(
-            "{} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
-            format!("{} {}", counted(few, "figure"), if few == 1 { "has" } else { "have" }),
+            "{} {} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
+            counted(few, "figure"),
+            if few == 1 { "has" } else { "have" },
             comparison.observations.name()
         ));
     }

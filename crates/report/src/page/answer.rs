@@ -69,7 +69,7 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
         [] => Html::of("No figures here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
-            and(&several),
+            and(several),
             " were measured here, but never at the same combination: nothing to compare.",
         )),
     }
