@@ -316,7 +316,11 @@ fn read_header(path: &Path) -> Result<RunHeader> {
     };
     let text = plain_json(&bytes);
     check_version(&text, &name)?;
-    serde_json::from_slice(&text).map_err(|error| broken(&name, &error))
+    let mut header: RunHeader = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
+    if let Some((axis, value)) = beside_axes(&header) {
+        header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
+    }
+    Ok(header)
 }
 
 /// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.

@@ -17,7 +17,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use crate::bounded;
 use crate::cell::Data;
 use crate::shown::quoted;
-use crate::units::{Sizes, grouped, rough_bytes, three_digits};
+use crate::units::{Sizes, counted, grouped, rough_bytes, three_digits};
 use law::Counted;
 
 /// Values whose bytes are looked at.
@@ -94,8 +94,8 @@ impl Likeness {
     pub fn describe(&self) -> String {
         let size = |bytes: u64| rough_bytes(bytes as f64);
         let mut text = format!(
-            "{} values: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
-            grouped(self.count),
+            "{}: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
+            counted(self.count, "value"),
             size(self.median),
             rough_bytes(self.mean),
             size(self.largest),
@@ -111,7 +111,7 @@ impl Likeness {
             _ => "Measured with sizes distributed like these.".to_owned(),
         });
         if self.empty > 0 {
-            text.push_str(&format!(" Left out: {} that are empty or NULL.", grouped(self.empty)));
+            text.push_str(&format!(" Left out, as empty or NULL: {}.", counted(self.empty, "value")));
         }
         if self.unreadable > 0 {
             let files = grouped(self.unreadable);
@@ -166,6 +166,7 @@ impl Sample {
             return Err(match (self.empty, self.unreadable) {
                 (0, 0) => "there are no values in it".into(),
                 (0, _) => "nothing in it can be read".into(),
+                (1, _) => "the only value in it is empty".into(),
                 (empty, _) => format!("all {} values in it are empty", grouped(empty)),
             });
         }

@@ -19,7 +19,7 @@ pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
 use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
-use crate::data::names::{FAILURE, HEADING, store_style};
+use crate::data::names::{FAILURE, HEADING, joined, store_style};
 use crate::data::{clock, rule::rule_text, spread};
 use crate::layout::{Position, words};
 use crate::report::Report;
@@ -101,8 +101,9 @@ enum Layout {
 /// Halves, such as the kinds of data, side by side where the width allows, else below each other; names beside figures where it allows, else
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
-    let heading = format!("Winners: {}", matrix.name());
-    let mut out = style.paint(HEADING, &heading);
+    let alike = matrix.rows.first().map_or_else(String::new, |row| in_words(&row.at, &alike(matrix)));
+    let heading = format!("Winners: {}", joined([matrix.name().as_str(), &alike]));
+    let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
     let halves: BTreeSet<Position> = matrix.columns.iter().map(half).collect();
     let all = grid(matrix, None, Layout::OneLine);
@@ -163,11 +164,22 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     grid
 }
 
-/// The axes that name rows: not those on which all are at the default.
+/// The axes that name rows: those on which they differ.
 fn labels(matrix: &Matrix) -> BTreeSet<Axis> {
     let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
-    let at_default = |row: &Row, axis: Axis| axis.default_value() == Some(row.at.text(axis));
-    all.into_iter().filter(|axis| !matrix.rows.iter().all(|row| at_default(row, *axis))).collect()
+    all.into_iter().filter(|axis| !is_alike(matrix, *axis)).collect()
+}
+
+/// The axes of rows that stand in the heading: all rows are alike on them, and not as they are by default.
+fn alike(matrix: &Matrix) -> BTreeSet<Axis> {
+    let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    let by_default =
+        |axis: &Axis| matrix.rows.first().is_some_and(|row| axis.default_value() == Some(row.at.text(*axis)));
+    all.into_iter().filter(|axis| is_alike(matrix, *axis) && !by_default(axis)).collect()
+}
+
+fn is_alike(matrix: &Matrix, axis: Axis) -> bool {
+    matrix.rows.windows(2).all(|pair| pair[0].at.value(axis) == pair[1].at.value(axis))
 }
 
 /// The axes of some positions that do one thing.

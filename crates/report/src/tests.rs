@@ -1,4 +1,5 @@
 mod spoken;
+mod template;
 
 use std::collections::BTreeSet;
 

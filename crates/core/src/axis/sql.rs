@@ -4,7 +4,7 @@ use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
 use crate::shown::quoted;
-use crate::units::{grouped, parse_count};
+use crate::units::{counted, grouped, parse_count};
 
 /// The most rows that a table begins with.
 const MOST_ROWS: u64 = 100_000_000;
@@ -29,7 +29,7 @@ pub(super) static ROWS: AxisDef = AxisDef {
         0..=MOST_ROWS => Ok(()),
         _ => Err(format!("{rows} rows are too many: at most {}", grouped(MOST_ROWS))),
     },
-    words: |rows| format!("{} rows", grouped(rows.lower())),
+    words: |rows| counted(rows.lower(), "row"),
     ..WORDS
 };
 
@@ -48,10 +48,7 @@ pub(super) static STATEMENTS: AxisDef = AxisDef {
         1..=MOST_STATEMENTS => Ok(()),
         _ => Err(format!("{statements} statements are too many: at most {}", grouped(MOST_STATEMENTS))),
     },
-    words: |statements| match statements.lower() {
-        1 => "1 statement a transaction".into(),
-        several => format!("{} statements a transaction", grouped(several)),
-    },
+    words: |statements| format!("{} a transaction", counted(statements.lower(), "statement")),
     ..WORDS
 };
 
@@ -70,7 +67,7 @@ pub(super) static TRANSACTIONS: AxisDef = AxisDef {
         1..=MOST_TRANSACTIONS => Ok(()),
         _ => Err(format!("{transactions} transactions are too many: at most {}", grouped(MOST_TRANSACTIONS))),
     },
-    words: |transactions| format!("{} transactions", grouped(transactions.lower())),
+    words: |transactions| counted(transactions.lower(), "transaction"),
     ..WORDS
 };
 

@@ -10,7 +10,7 @@ use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate,
 use super::words::{WORDS, read};
 use super::{device, shop, sql, ycsb};
 use crate::shown::quoted;
-use crate::units::{CountRange, Sizes, exact_bytes, grouped, parse_count};
+use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
 
 /// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -233,7 +233,7 @@ static RECORDS: AxisDef = AxisDef {
     role: Role::Column,
     form: Form::Range,
     read: read::<CountRange>,
-    words: |value| format!("{} records", grouped(value.lower())),
+    words: |value| counted(value.lower(), "record"),
     completed: |value, known| {
         let open = CountRange::starting_at(value.lower()).to == value.upper();
         let same = known.iter().find(|known| open && known.lower() == value.lower());

@@ -22,7 +22,7 @@ fn a_folder_is_its_files_wherever_they_lie() {
         "{}",
         likeness.describe()
     );
-    assert!(likeness.describe().contains("Left out: 1 that are empty or NULL."), "{}", likeness.describe());
+    assert!(likeness.describe().contains("Left out, as empty or NULL: 1 value."), "{}", likeness.describe());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The changes of a question that would change its answer, in sentences.
 
-use storebench_core::units::{Sizes, grouped, rough_bytes};
+use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
 
 use super::answer::Advice;
 use super::elsewhere::{Elsewhere, Why};
@@ -122,7 +122,11 @@ fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
         }
         Turn::Records(count, there) => {
             let alike = |count: f64| grouped(count.round() as u64);
-            format!("With {} records: {}", grouped(count.from), elsewhere(there, (best, asked), alike, &cost))
+            format!(
+                "With {}: {}",
+                counted(count.from, "record"),
+                elsewhere(there, (best, asked), alike, &cost)
+            )
         }
     }
 }

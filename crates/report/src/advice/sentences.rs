@@ -30,9 +30,9 @@ pub fn measured(advice: &Advice) -> Vec<String> {
         _ => format!("{} each for the best {ranked}", times(trials)),
     };
     let mut lines = vec![format!(
-        "{stores}, {often}, on {}{place}; {} records of {}.",
+        "{stores}, {often}, on {}{place}; {} of {}.",
         advice.hardware,
-        grouped(records.from),
+        counted(records.from, "record"),
         size.words(),
     )];
     if size != advice.question.size {
@@ -76,8 +76,8 @@ fn other_count(advice: &Advice) -> Option<String> {
     };
     (measured != asked).then(|| {
         format!(
-            "Measured with {} records, not with your {}: another store may be best there.{remedy}",
-            grouped(measured),
+            "Measured with {}, not with your {}: another store may be best there.{remedy}",
+            counted(measured, "record"),
             grouped(asked),
         )
     })
@@ -86,9 +86,9 @@ fn other_count(advice: &Advice) -> Option<String> {
 /// Where a trial reads more often than there are records.
 fn repeated((reads, records): (u64, u64)) -> String {
     format!(
-        "Only partly cold: a trial makes {} reads of {} records, so that many find in memory what an earlier one has read.",
-        grouped(reads),
-        grouped(records),
+        "Only partly cold: a trial makes {} of {}, so that many find in memory what an earlier one has read.",
+        counted(reads, "read"),
+        counted(records, "record"),
     )
 }
 
@@ -327,7 +327,7 @@ fn beside(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured beside it".into() };
     let records = store
         .looked_at
-        .map_or_else(String::new, |records| format!(" with {} records", grouped(records.from)));
+        .map_or_else(String::new, |records| format!(" with {}", counted(records.from, "record")));
     let trials = times_measured(ratio.blocks);
     format!("{}, {trials}{records}", worse(advice.question.goal, ratio.ratio.value))
 }

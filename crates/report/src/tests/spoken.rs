@@ -18,6 +18,10 @@ use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 use crate::terminal::{self, Style};
+use crate::tuning::race::Kind;
+use crate::tuning::{Tuned, tests as tuning};
+
+use super::template::{reads_well, sentences};
 
 /// Wide enough for every sentence to be one line.
 const WIDE: Style = Style { width: 10_000, colour: false };
@@ -100,33 +104,6 @@ fn made() -> Vec<Made> {
     all
 }
 
-/// The lines of a text that are sentences: tables have gaps in their rows.
-fn sentences(text: &str) -> impl Iterator<Item = String> {
-    let lines = text.lines().map(str::trim);
-    lines.filter(|line| !line.contains("  ") && line.split(' ').count() > 3).map(template)
-}
-
-/// A sentence with `N` in place of every number above two.
-fn template(sentence: &str) -> String {
-    let mut out = String::new();
-    let mut rest = sentence;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
-        // A change is one, whichever its direction.
-        let before = before.strip_suffix(['+', '×']).unwrap_or(before);
-        let before = if before.ends_with(" -") { &before[..before.len() - 1] } else { before };
-        let end = from
-            .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':' | '-'))
-            .unwrap_or(from.len());
-        let number = from[..end].trim_end_matches(['.', ',', ':', '-']);
-        let shown = if matches!(number, "0" | "1" | "2") { number } else { "N" };
-        // Writing to a string can't fail.
-        let _ = write!(out, "{before}{shown}");
-        rest = &from[number.len()..];
-    }
-    out + rest
-}
-
 /// The sentences of reports of one run.
 fn of_reports() -> IndexSet<String> {
     let of = |made: Made| {
@@ -148,6 +125,7 @@ fn of_advice() -> IndexSet<String> {
         guarantee: made.tier.parse().unwrap_or(Guarantee::Process),
         threads: 1,
         machine: HERE.into(),
+        disk: None,
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
         goal: Goal::Speed,
@@ -163,6 +141,36 @@ fn of_advice() -> IndexSet<String> {
     let goals = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
     let texts = made().into_iter().flat_map(|made| goals.map(|goal| of(made, goal)));
     texts.flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
+}
+
+/// Those of tunings: with and without a gain, of one value and of several, in one block of trials and in several.
+fn of_tunings() -> IndexSet<String> {
+    const ALL: [(&[(&str, &str)], f64); 4] =
+        [(&[], 1000.0), (&[("a", "1")], 700.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)];
+    const BEST: &[(&str, &str)] = &[("a", "1")];
+    let cut = |mut run: Run, blocks: u32| {
+        run.trials.retain(|trial| trial.block < blocks);
+        run
+    };
+    let mut asked: Vec<(Vec<Run>, u64)> = Vec::new();
+    for blocks in [1, 2, 3, 8] {
+        for values in 1..=ALL.len() {
+            let screen = || cut(tuning::run(Kind::Screen, &ALL[..values], 100), blocks);
+            asked.push((vec![screen()], 100));
+            for ns in [650.0, 1000.0, 1600.0] {
+                let proof = cut(tuning::run(Kind::Proof, &[(&[], 1000.0), (BEST, ns)], 100), blocks);
+                let beside = |records| tuning::run(Kind::Beside, &[(&[], 1000.0), (BEST, 2.0 * ns)], records);
+                asked.push((vec![screen(), proof.clone()], 200));
+                asked.push((vec![screen(), proof, beside(1), beside(1000)], 100));
+            }
+        }
+    }
+    let of = |(runs, records): (Vec<Run>, u64)| {
+        let question = Question { records, ..tuning::question() };
+        let tuned = Tuned::from_runs(&question, &Merged::new(&runs, &[]), &tuning::STORE);
+        tuned.map_or_else(|why| why.to_string(), |tuned| tuned.text(None, WIDE))
+    };
+    asked.into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
 /// Those of comparisons of two runs.
@@ -197,21 +205,17 @@ fn of_comparisons() -> IndexSet<String> {
 #[test]
 fn sentences_read_well_with_any_number() {
     let mut all = String::new();
-    for (title, found) in
-        [("reports", of_reports()), ("advice", of_advice()), ("comparisons", of_comparisons())]
-    {
+    for (title, found) in [
+        ("reports", of_reports()),
+        ("advice", of_advice()),
+        ("tunings", of_tunings()),
+        ("comparisons", of_comparisons()),
+    ] {
         let _ = writeln!(all, "# {title}");
         for sentence in found {
             let _ = writeln!(all, "{sentence}");
         }
     }
-    for wrong in [" 1 trials", " 1 stores", " 1 cells", " 1 figures", " 1 runs", " 1 combinations", "  "] {
-        assert!(!all.contains(wrong), "{wrong:?} in {all}");
-    }
+    reads_well(&all);
     insta::assert_snapshot!("sentences", all);
-}
-
-#[test]
-fn numbers_above_two_are_many() {
-    assert_eq!(template("1 of 24 stores, 2.5 µs, 0 left."), "1 of N stores, N µs, 0 left.");
 }

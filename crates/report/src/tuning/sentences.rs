@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_core::units::{counted, rough_bytes, three_digits};
 
 use super::search::Change;
 use super::worth::Worth;
@@ -252,9 +252,6 @@ pub fn not_taken(tuned: &Tuned) -> Vec<String> {
 
 /// The tried values, combinations and trials, in sentences.
 pub fn tried(tuned: &Tuned) -> Vec<String> {
-    let count = |number: usize, one: &str, many: &str| {
-        format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
-    };
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
     let place = tuned.place.as_ref().map_or_else(String::new, |place| {
@@ -262,18 +259,18 @@ pub fn tried(tuned: &Tuned) -> Vec<String> {
         format!(", in {} ({file_system})", place.path)
     });
     let mut lines = vec![format!(
-        "{} and {} in {}, on {}{place}; {} records of {}.",
-        count(tried.values, "single value", "single values"),
-        count(tried.combinations, "combination", "combinations"),
-        count(tried.trials, "trial", "trials"),
+        "{} and {} in {}, on {}{place}; {} of {}.",
+        counted(tried.values, "single value"),
+        counted(tried.combinations, "combination"),
+        counted(tried.trials, "trial"),
         tuned.hardware,
-        grouped(records.from),
+        counted(records.from, "record"),
         size.words(),
     )];
     if records.from != tuned.question.records {
         lines.push(format!(
-            "You asked for {} records; results may differ at that size.",
-            grouped(tuned.question.records)
+            "You asked for {}; results may differ at that size.",
+            counted(tuned.question.records, "record")
         ));
     }
     lines
@@ -305,7 +302,7 @@ pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!("With {} records of {}: {says}, {}.", grouped(records.from), size.words(), faster(ratio))
+        format!("With {} of {}: {says}, {}.", counted(records.from, "record"), size.words(), faster(ratio))
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

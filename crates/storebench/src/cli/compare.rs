@@ -190,10 +190,10 @@ fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
         |share| format!("it is marked from {} on", relative(1.0 + share)),
     );
     let message = format!(
-        "--max-undetectable {limit}: a change by that much could go unseen in {} of {} figures; of {}, {}: {least}; run both \
+        "--max-undetectable {limit}: a change by that much could go unseen in {} of {}; of {}, {}: {least}; run both \
          sides with more --trials",
         grouped(blind.len() as u64),
-        grouped(comparison.figures.len() as u64),
+        counted(comparison.figures.len(), "figure"),
         worst.cell.id(),
         name(worst),
     );

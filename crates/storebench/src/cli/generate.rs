@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
-use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_core::units::{counted, grouped, rough_bytes, rough_duration};
 use storebench_core::workload::shop::files::{self, Made, Order, Progress, Stopped};
 
 use super::args::{GenerateArgs, Generated};
@@ -55,8 +55,8 @@ fn text(made: &Made, took: Duration) -> String {
     let of_rows = made.waited.as_secs_f64() / took_s;
     let bound = if of_rows > 0.5 { "making rows" } else { "the disk" };
     text.push_str(&format!(
-        "{} rows, {} in {}: {} per second, on disk; {bound} took longest ({:.0} % of the time went by waiting for rows)\n",
-        grouped(made.rows),
+        "{}, {} in {}: {} per second, on disk; {bound} took longest ({:.0} % of the time went by waiting for rows)\n",
+        counted(made.rows, "row"),
         rough_bytes(bytes as f64),
         rough_duration(took),
         rough_bytes(bytes as f64 / took_s),
@@ -113,9 +113,9 @@ fn line(progress: Progress, elapsed: Duration) -> String {
     let share = rows as f64 / of.max(1) as f64;
     let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
     format!(
-        "{} of {} rows ({:.0} %), {} left",
+        "{} of {} ({:.0} %), {} left",
         grouped(rows),
-        grouped(of),
+        counted(of, "row"),
         share * 100.0,
         rough_duration(left)
     )

@@ -7,7 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::Plan;
 use storebench_core::shown;
 use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
-use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 use storebench_core::workload::replay::parameters::{
     LIMIT, ReplayParameters, TRACE, TRACE_FACTS, TRACE_FORMAT,
 };
@@ -103,9 +103,9 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
 /// The trace that is replayed, in a few lines; `storebench trace` tells all.
 fn in_short(summary: &Summary) -> String {
     let mut text = format!(
-        "{} operations on {} keys; form: {}",
-        grouped(summary.operations),
-        about(summary, summary.keys),
+        "{} on {}; form: {}",
+        counted(summary.operations, "operation"),
+        about(summary, summary.keys, "key"),
         summary.form
     );
     for share in summary.mix.iter().filter(|share| !share.lost.is_empty()) {
@@ -160,9 +160,9 @@ fn head(summary: &Summary, path: &Path) -> String {
         summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
     let mut text = wrap(
         &format!(
-            "{path}: {} operations on {} keys, {span}",
-            grouped(summary.operations),
-            about(summary, summary.keys)
+            "{path}: {} on {}, {span}",
+            counted(summary.operations, "operation"),
+            about(summary, summary.keys, "key")
         ),
         WIDTH,
         "  ",
@@ -173,13 +173,18 @@ fn head(summary: &Summary, path: &Path) -> String {
     if summary.whole_seconds {
         text.push_str("Times are whole seconds: a replay spreads each second's operations over it.\n");
     }
-    if summary.went_back > 0 {
-        let back = format!(
+    let back = match summary.went_back {
+        0 => String::new(),
+        1 => {
+            "1 operation has a time before that of one ahead of it: it counts as simultaneous with that one."
+                .to_owned()
+        }
+        many => format!(
             "{} operations have a time before that of one ahead of them: they count as simultaneous with that one.",
-            grouped(summary.went_back)
-        );
-        text.push_str(&wrap(&back, WIDTH, "  "));
-    }
+            grouped(many)
+        ),
+    };
+    text.push_str(&wrap(&back, WIDTH, "  "));
     if summary.form == Form::RocksDb {
         text.push_str("Writes of one batch, and keys of one multiget, are operations of their own.\n");
     }
@@ -241,19 +246,13 @@ fn keys(summary: &Summary) -> String {
     text.push_str("\nWorking set\n");
     for part in &summary.working_set {
         text.push_str(&format!(
-            "  first {:>3} % of the trace: {} keys, {} of keys and values\n",
+            "  first {:>3} % of the trace: {}, {} of keys and values\n",
             part.share * 100.0,
-            about(summary, part.keys),
+            about(summary, part.keys, "key"),
             rough_bytes(part.bytes as f64)
         ));
     }
-    let before = format!(
-        "\n{} keys are read, removed or scanned from before the trace writes them, in {} operations. A replay \
-         loads these keys first, unless told --load nothing.",
-        about(summary, summary.read_before_written_keys),
-        about(summary, summary.read_before_written_operations)
-    );
-    text.push_str(&wrap(&before, WIDTH, ""));
+    text.push_str(&wrap(&format!("\n{}", read_before(summary)), WIDTH, ""));
     if summary.counted_one_in > 1 {
         let sample = format!(
             "\nThere are more than {} keys: figures of keys, skew and working set are of one key in {}, chosen by hash.",
@@ -265,9 +264,27 @@ fn keys(summary: &Summary) -> String {
     text
 }
 
-/// A number of keys, which may be an estimate.
-fn about(summary: &Summary, count: u64) -> String {
-    if summary.counted_one_in > 1 { format!("about {}", grouped(count)) } else { grouped(count) }
+/// The keys that the trace needs before it has written them.
+fn read_before(summary: &Summary) -> String {
+    let operations = about(summary, summary.read_before_written_operations, "operation");
+    match summary.read_before_written_keys {
+        0 => "The trace writes each key before it reads, removes or scans from it: a replay loads nothing first.".into(),
+        1 => format!(
+            "1 key is read, removed or scanned from before the trace writes it, in {operations}. A replay loads this key \
+             first, unless told --load nothing."
+        ),
+        keys => format!(
+            "{} are read, removed or scanned from before the trace writes them, in {operations}. A replay loads these \
+             keys first, unless told --load nothing.",
+            about(summary, keys, "key")
+        ),
+    }
+}
+
+/// A number of keys or of operations on them, which may be an estimate.
+fn about(summary: &Summary, count: u64, what: &str) -> String {
+    let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
+    format!("{estimate}{}", counted(count, what))
 }
 
 fn rounded(rate: f64) -> String {

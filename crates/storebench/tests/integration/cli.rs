@@ -3,7 +3,7 @@
 mod advise;
 mod bad_input;
 mod claims;
-mod comparing;
+pub mod comparing;
 mod disks;
 mod exports;
 mod failing;

@@ -19,6 +19,7 @@ mod replay;
 mod running_servers;
 mod shop;
 mod snippets;
+mod spoken;
 mod structure;
 mod torture;
 mod ycsb;

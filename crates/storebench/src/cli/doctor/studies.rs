@@ -11,7 +11,7 @@ use storebench_core::error::Result;
 use storebench_core::machine::Core;
 use storebench_core::plan::{self, Plan};
 use storebench_core::store::StoreDef;
-use storebench_core::units::grouped;
+use storebench_core::units::{counted, grouped};
 use storebench_core::workload::reason::{Omission, Reason};
 
 use super::super::launch::{self, Launch};
@@ -45,8 +45,8 @@ impl Ability {
     pub fn words(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
-            (_, of) if self.can == of => format!("all {} combinations", grouped(of as u64)),
-            (_, of) => format!("{} of {} combinations", grouped(self.can as u64), grouped(of as u64)),
+            (_, of) if self.can == of => format!("all {}", counted(of, "combination")),
+            (_, of) => format!("{} of {}", grouped(self.can as u64), counted(of, "combination")),
         }
     }
 }
@@ -81,7 +81,7 @@ struct Tally {
 impl Tally {
     fn add(&mut self, stores: &[StoreDef], mut plan: Plan, directory: &Path) -> Result<()> {
         if plan.axes.names(Axis::MACHINE) {
-            plan.settle_machines(Core::here);
+            plan.settle(Core::here);
         }
         let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
         let places = launch::places(&plan, &directories)?;

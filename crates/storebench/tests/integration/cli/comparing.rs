@@ -13,7 +13,7 @@ use super::support::{Scratch, TINY, another_run, fields};
 
 /// Copies of one run of five trials: `before` as it was, `after` with other noise, `slow` thrice as slow, `one` with one
 /// trial only, `other` of another machine, `broken` with failures in place of sqlite's results.
-fn runs() -> &'static Scratch {
+pub fn runs() -> &'static Scratch {
     static RUNS: OnceLock<Scratch> = OnceLock::new();
     RUNS.get_or_init(|| {
         let scratch = Scratch::in_memory();

@@ -1,0 +1,152 @@
+//! The sentences that the command line prints, as they read of none, one, two and many: one snapshot, to be read aloud. What reports,
+//! advice, tunings and comparisons say stands in the snapshot of crates/report.
+
+#[path = "../../../report/src/tests/template.rs"]
+mod template;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use self::template::{reads_well, sentences};
+use crate::cli::comparing;
+use crate::cli::support::{Said, Scratch, TINY};
+
+/// The numbers of things that each sentence is tried with.
+const NUMBERS: [usize; 4] = [0, 1, 2, 12];
+
+/// Units of what is measured: their numbers are never the same.
+const UNITS: [&str; 12] =
+    ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "%", "operations per second"];
+
+/// A trace of so many operations, each on a key of its own; those that get come before any write. `back` of them go back in time.
+fn trace(operations: usize, gets: bool, back: usize) -> String {
+    let mut text = String::from("time_ms,operation,key_hex,size\n");
+    for number in 0..operations {
+        let time = if number > operations - back.min(operations) { 500 } else { 1000 + number };
+        let operation = if gets { "get" } else { "set" };
+        // Writing to a string can't fail.
+        let _ = writeln!(text, "{time},{operation},{number:04x},10");
+    }
+    text
+}
+
+/// Of traces, with each number of each thing.
+fn of_traces(scratch: &Scratch) -> Vec<Said> {
+    let mut all = Vec::new();
+    for number in NUMBERS {
+        for (gets, back) in [(false, 0), (true, 0), (false, 2), (false, 3)] {
+            scratch.write("a-trace.csv", trace(number, gets, back));
+            all.push(scratch.storebench("trace a-trace.csv"));
+        }
+    }
+    all
+}
+
+/// Of values in a file, some of which are empty.
+fn of_values(scratch: &Scratch) -> Vec<Said> {
+    let one = |(values, empty): (usize, usize)| {
+        let rows = (0..values).map(|row| format!("{row},{}\n", "a".repeat(100 + row)));
+        let rows = rows.chain((0..empty).map(|row| format!("{row},\n")));
+        scratch.write("values.csv", format!("id,text\n{}", rows.collect::<String>()));
+        scratch.storebench("run crud --dry-run --store sqlite --records 20 --like values.csv:text")
+    };
+    [(0, 0), (0, 1), (0, 2), (1, 0), (2, 1), (12, 2)].map(one).into()
+}
+
+/// Of plans that are not carried out.
+fn of_plans(scratch: &Scratch) -> Vec<Said> {
+    let plans = [
+        "--store sqlite",
+        "--store lmdb,sqlite --trials 2",
+        "--store lmdb,sqlite --trials 3 --budget 1m",
+        "--store lmdb,sqlite --trials 3 --precision 5%",
+        "--store leveldb,redb,sqlite --guarantee none",
+        "--store redb,sqlite --guarantee none",
+    ];
+    plans.map(|more| scratch.storebench(&format!("run crud --dry-run {TINY} {more}"))).into()
+}
+
+/// Of runs in which none, one and two trials fail, and of what is done with them afterwards.
+fn of_runs(scratch: &Scratch) -> Vec<Said> {
+    let small = TINY.replace("--trials 1", "");
+    let run = |(store, trials): (&str, u32)| {
+        scratch.faulty(&format!("run crud --store {store} {small} --trials {trials}"))
+    };
+    let mut all: Vec<Said> =
+        [("flat-folder", 1), ("lies", 1), ("lies", 2), ("refuses", 1), ("refuses", 2)].map(run).into();
+    all.push(scratch.faulty("run --resume latest"));
+    all.push(scratch.faulty("report latest --hgrm percentiles"));
+    all.push(scratch.storebench("clean ."));
+    all
+}
+
+/// Of comparisons by which CI decides.
+fn of_gates() -> Vec<Said> {
+    let gates = [
+        "before after --fail-above 10%",
+        "before slow --fail-above 10%",
+        "before slow --fail-above 10% --figure mean --store sqlite",
+        "before broken --fail-above 10%",
+        "before one --fail-above 10%",
+        "one one --fail-above 10%",
+        "before other --fail-above 10%",
+        "before after --fail-above 10% --max-undetectable 0.001%",
+    ];
+    gates.map(|gate| comparing::runs().storebench(&format!("compare {gate}"))).into()
+}
+
+/// Of numbers that are too small or too large.
+fn of_bounds(scratch: &Scratch) -> Vec<Said> {
+    let wrong = [
+        "run crud --records 0",
+        "run crud --trials 0",
+        "run crud --operations 0",
+        "run crud --dry-run --threads 0",
+        "run sqlite-settings --rows 100G",
+        "advise --records 0 --size 1KiB",
+        "advise --records 1P --size 1KiB",
+        "generate shop --size 1TiB --out here --threads 0",
+    ];
+    wrong.map(|arguments| scratch.storebench(arguments)).into()
+}
+
+/// A sentence in which figures that are measured are `N`.
+fn settled(sentence: &str) -> String {
+    let mut sentence = sentence.to_owned();
+    for (number, unit) in ["0", "1", "2"].into_iter().flat_map(|number| UNITS.map(|unit| (number, unit))) {
+        for end in [" ", ",", ".", ":", ";", ")"] {
+            sentence = format!("{sentence} ")
+                .replace(&format!(" {number} {unit}{end}"), &format!(" N {unit}{end}"))
+                .trim_end()
+                .to_owned();
+        }
+    }
+    sentence
+}
+
+#[test]
+fn the_sentences_of_the_command_line_read_well_with_any_number() {
+    let scratch = Scratch::in_memory();
+    let mut all = String::new();
+    for (title, said) in [
+        ("traces", of_traces(&scratch)),
+        ("values", of_values(&scratch)),
+        ("plans", of_plans(&scratch)),
+        ("runs", of_runs(&scratch)),
+        ("gates", of_gates()),
+        ("bounds", of_bounds(&scratch)),
+    ] {
+        // What reports print has a snapshot of its own.
+        let texts = said.iter().flat_map(|said| match title {
+            "runs" | "gates" => vec![said.err.as_str()],
+            _ => vec![said.err.as_str(), said.out.as_str()],
+        });
+        let found: BTreeSet<String> = texts.flat_map(sentences).map(|sentence| settled(&sentence)).collect();
+        let _ = writeln!(all, "# {title}");
+        for sentence in found {
+            let _ = writeln!(all, "{sentence}");
+        }
+    }
+    reads_well(&all);
+    insta::assert_snapshot!("sentences", all);
+}
