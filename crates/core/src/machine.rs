@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::calibrate::Core;
 pub use self::profiles::{NAMES, shipped};
+use crate::axis::table::HERE;
 use crate::result::Limited;
 use crate::shown::quoted;
 use crate::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
@@ -49,6 +50,9 @@ pub struct Machine {
     /// Writes to it per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_operations: Option<u64>,
+    /// The simulated disk that stands in for its own, in place of the limits of reads and writes, where it can be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
     /// Limits without which a trial runs all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional: Vec<Limited>,
@@ -79,6 +83,15 @@ impl Machine {
         all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
 
+    /// The same with its files on a disk of this name: its own simulated disk needs no limits of reads and writes.
+    pub fn on(mut self, disk: &str) -> Machine {
+        if self.disk.is_some() && disk != HERE {
+            (self.read_bandwidth, self.write_bandwidth) = (None, None);
+            (self.read_operations, self.write_operations) = (None, None);
+        }
+        self
+    }
+
     /// The factor by which processors take longer for the work of one thread: 1 where they are not limited.
     pub fn slowness(&self) -> f64 {
         self.share.map_or(1.0, |share| {
@@ -106,8 +119,10 @@ impl Machine {
         if let Some(core) = &self.core {
             core.check()?;
         }
-        match self.limits().is_empty() && self.core.is_none() {
-            true => Err("it limits nothing: give it memory, processors, share or another limit".into()),
+        match self.limits().is_empty() && self.core.is_none() && self.disk.is_none() {
+            true => {
+                Err("it limits nothing: give it memory, processors, share, a disk or another limit".into())
+            }
             false => Ok(()),
         }
     }
@@ -185,11 +200,23 @@ mod tests {
             ("share = \"120%\"", "at most 100%"),
             ("read_bandwidth = \"25MB\"", "write it like 25MB/s"),
             ("ram = \"64MiB\"", "unknown field"),
-            ("memory = \"64MiB\"\noptional = [\"disk\"]", "disk"),
+            ("memory = \"64MiB\"\noptional = [\"tape\"]", "tape"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(wrong), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn its_own_disk_takes_the_place_of_limits_on_the_disk() {
+        let machine =
+            read("memory = \"64MiB\"\nread_operations = 57\nwrite_bandwidth = \"1MB/s\"\ndisk = \"sd-a1\"\n")
+                .unwrap();
+        assert_eq!(machine.clone().on(HERE), machine);
+        assert_eq!(machine.clone().on("sd-a1").limits().into_keys().collect::<Vec<_>>(), [Limited::Memory]);
+        let without = Machine { disk: None, ..machine };
+        assert_eq!(without.clone().on("sd-a1"), without);
+        assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub struct Room {
 }
 
 impl Room {
+    /// Whether a cell is in it.
+    fn is_of(&self, cell: &Cell) -> bool {
+        self.name == cell.place() && self.disk == cell.disk()
+    }
+
     /// A place where everything fits.
     pub fn unbounded(name: &str) -> Room {
         Room { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
@@ -62,7 +67,10 @@ pub fn cells(
         {
             cell.set(Axis::GUARANTEE, stronger.into());
         }
-        let room = rooms.iter().find(|room| room.name == cell.place() && room.disk == cell.disk());
+        if let Some(own) = on_its_machines_disk(plan, &cell, rooms, lacking) {
+            cell = own;
+        }
+        let room = rooms.iter().find(|room| room.is_of(&cell));
         let case = plan.case(&cell, stores);
         let elsewhere = reason_of_elsewhere(plan, &case, rooms);
         match elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell)) {
@@ -91,6 +99,13 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
         u64::try_from(count).map_or_else(|_| count.to_string(), grouped),
         grouped(MOST_COMBINATIONS)
     ))
+}
+
+/// A cell on the simulated disk of its machine, where that can be had.
+fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
+    let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
+    let is_there = rooms.iter().any(|room| room.is_of(&on));
+    (is_there && !matches!(lacking(&on), Some(Reason::NoPlace(_)))).then_some(on)
 }
 
 /// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.

@@ -12,15 +12,16 @@ pub mod search;
 mod sentences;
 mod terminal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod worth;
 
 use std::fmt;
 
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::Axis;
 use storebench_core::result::{Measured, PlaceInfo, Run, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{CountRange, Sizes, counted, grouped};
+use storebench_core::units::{CountRange, Sizes, counted};
 use storebench_core::workload::operation::Operation;
 
 use self::elsewhere::Elsewhere;
@@ -388,13 +389,15 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
     let parts = [
         (screened > MOST_SCREENED).then(|| "that of several tunings; name one".to_owned()),
         (cell.record_size() != question.size).then(|| format!("records of {}", cell.record_size().words())),
-        (cell.records().from > question.records).then(|| format!("{} records", grouped(cell.records().from))),
+        (cell.records().from > question.records).then(|| counted(cell.records().from, "record")),
         (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),
         (cell.guarantee().tier() < Some(question.guarantee))
             .then(|| format!("guarantee {}", cell.guarantee())),
         (cell.threads() != question.threads).then(|| counted(cell.threads(), "thread")),
         (cell.text(Axis::MACHINE) != question.machine)
             .then(|| format!("machine {}", cell.text(Axis::MACHINE))),
+        (!question.may_have_own_disk() && cell.disk() != question.disk.as_deref().unwrap_or(HERE))
+            .then(|| format!("disk {}", cell.disk())),
         (mix.as_ref() != Some(&question.mix)).then(|| match &mix {
             Some(mix) => format!("a mix of {mix}"),
             None => "operations one after the other".into(),

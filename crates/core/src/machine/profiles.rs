@@ -28,9 +28,14 @@ mod tests {
         for (name, machine) in all {
             machine.check().unwrap();
             assert!(!machine.about.is_empty() && !machine.lacks.is_empty(), "{name}");
-            let core = machine.core.map(|_| "core".to_owned());
+            let disk = machine.disk.as_ref().map(|_| "disk".to_owned());
+            let others = machine.core.map(|_| "core".to_owned()).into_iter().chain(disk);
             let figures: Vec<String> =
-                machine.limits().keys().map(|limit| limit.name().to_owned()).chain(core).collect();
+                machine.limits().keys().map(|limit| limit.name().to_owned()).chain(others).collect();
+            assert!(
+                machine.disk.as_ref().is_none_or(|disk| storebench_disk::disks::shipped(disk).is_some()),
+                "{name}"
+            );
             assert!(figures.iter().all(|figure| machine.sources.contains_key(figure)), "{name}: {figures:?}");
             assert_eq!(machine.sources.len(), figures.len(), "{name}");
             assert!(machine.optional.iter().all(|limit| machine.limits().contains_key(limit)), "{name}");

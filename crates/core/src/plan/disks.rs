@@ -5,6 +5,8 @@ use storebench_disk::disks::{self, Disk};
 use super::Plan;
 use super::named::Named;
 use crate::axis::Axis;
+use crate::axis::table::HERE;
+use crate::cell::Cell;
 
 impl Plan {
     /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
@@ -12,10 +14,30 @@ impl Plan {
         self.disks.get(name).cloned().or_else(|| disks::shipped(name))
     }
 
-    /// Takes in the disks on its axis that come with storebench. So the plan says all of them, and a run that is repeated or
-    /// resumed has the same.
-    pub fn settle_disks(&mut self) {
-        for name in self.axes.texts(Axis::DISK) {
+    /// The names of the disks that its cells may be on, `here` among them where it is: those of its axis, or, where it names none,
+    /// the one under the place and those of its machines.
+    pub fn disk_names(&self) -> Vec<String> {
+        if self.axes.names(Axis::DISK) {
+            return self.axes.texts(Axis::DISK);
+        }
+        let mut names = vec![HERE.to_owned()];
+        for own in self.axes.texts(Axis::MACHINE).iter().filter_map(|name| self.machine(name)?.disk) {
+            if !names.contains(&own) {
+                names.push(own);
+            }
+        }
+        names
+    }
+
+    /// The simulated disk of a cell's machine, which the cell is on where it can be had and no other is asked for.
+    pub fn disk_of_machine(&self, cell: &Cell) -> Option<String> {
+        let asks = self.axes.names(Axis::DISK) || !self.workload.def().axes.contains(&Axis::DISK);
+        if asks { None } else { self.machine(cell.machine())?.disk }
+    }
+
+    /// Takes in the disks that it names and that come with storebench.
+    pub(super) fn settle_disks(&mut self) {
+        for name in self.disk_names() {
             if let Some(disk) = self.disk(&name) {
                 self.disks.insert(name, disk);
             }

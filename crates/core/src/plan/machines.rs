@@ -1,9 +1,12 @@
 //! The machines of a plan: its own, and those that come with storebench.
 
+use storebench_disk::disks;
+
 use super::Plan;
 use super::named::Named;
 use crate::axis::Axis;
 use crate::cell::Cell;
+use crate::error::unknown;
 use crate::machine::{self, Core, Machine};
 use crate::place::probe::Probe;
 use crate::store::StoreDef;
@@ -16,9 +19,15 @@ impl Plan {
         self.machines.get(name).cloned().or_else(|| machine::shipped(name))
     }
 
-    /// Takes in the machines on its axis that come with storebench, and finds their shares by what a core does `here`. So the
-    /// plan says all of them, and a run that is repeated or resumed has the same.
-    pub fn settle_machines(&mut self, here: impl Fn() -> Core) {
+    /// Takes in the machines and disks that it names and that come with storebench: so it says all of them, and a run that is repeated or
+    /// resumed has the same. The share of a machine is found by what a core does `here`.
+    pub fn settle(&mut self, here: impl Fn() -> Core) {
+        self.settle_machines(here);
+        self.settle_disks();
+    }
+
+    /// Takes in the machines on its axis that come with storebench, and finds their shares by what a core does `here`.
+    fn settle_machines(&mut self, here: impl Fn() -> Core) {
         let mut measured = None;
         for name in self.axes.texts(Axis::MACHINE) {
             if let Some(machine) = self.machine(&name) {
@@ -55,7 +64,16 @@ impl Plan {
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
         let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
-        machines.check(&self.axes, Machine::check)
+        machines.check(&self.axes, |machine| {
+            machine.check()?;
+            let known = |name: &String| self.disk(name).is_some();
+            match machine.disk.as_ref().filter(|name| !known(name)) {
+                Some(name) => {
+                    Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES)))
+                }
+                None => Ok(()),
+            }
+        })
     }
 }
 
@@ -106,6 +124,10 @@ mod tests {
         let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
         assert!(wrong("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
         assert!(wrong("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
+        assert!(
+            wrong("[machines.box]\ndisk = \"sd-a\"")
+                .contains("there is no disk \"sd-a\" (did you mean sd-a1?)")
+        );
         assert!(wrong("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
     }
 

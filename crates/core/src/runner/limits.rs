@@ -60,7 +60,7 @@ pub fn decide(
 
 /// Why the trials of a cell can't be held to the limits of its machine, in one of these places.
 pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) -> Option<Reason> {
-    let machine = plan.machine(cell.machine())?;
+    let machine = plan.machine(cell.machine())?.on(cell.disk());
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);
     decide(reach, &machine, &known).err().map(Reason::NoMachine)

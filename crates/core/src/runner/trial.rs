@@ -305,7 +305,7 @@ impl Trial<'_> {
         stage: &mut Stage<'_>,
         counting: Option<&Group>,
     ) -> Option<std::result::Result<Limiting, String>> {
-        let machine = self.job.plan.machine(self.cell.machine())?;
+        let machine = self.job.plan.machine(self.cell.machine())?.on(self.cell.disk());
         let counting = self.cgroups.as_ref().ok().zip(counting);
         let told = self.folder.join(LIMITS);
         let site = Site { reach: self.reach, device: self.device, counting, told: &told };

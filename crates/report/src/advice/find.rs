@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use storebench_core::axis::Value;
-use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, Sizes, grouped};
+use storebench_core::units::{CountRange, Sizes, counted};
 
 use super::at::{At, Here, at};
 use super::judge::{Out, reasons};
@@ -83,11 +82,7 @@ pub fn find<'a>(
             question.guarantee,
             question.sessions(),
             if question.cold { "cold reads," } else { "warm reads," },
-            if question.machine == HERE {
-                String::new()
-            } else {
-                format!(", on machine {}", question.machine)
-            },
+            question.whereabouts(),
         )));
     }
     let near = |group: &Group<'_>| {
@@ -112,7 +107,7 @@ pub fn find<'a>(
             let mut positions: Vec<At> = groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1.words());
+            let there = |at: &At| format!("{} of {}", counted(at.2.from, "record"), at.1.words());
             Err(Uncovered::Place(positions.iter().map(there).collect()))
         }
     }
@@ -146,11 +141,15 @@ fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
 /// place as a cell is by default.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
-    let plain = Cell::default()
+    let mut plain = Cell::default()
         .with(Axis::THREADS, u64::from(question.threads).into())
         .with(Axis::CACHE, cache.into())
         .with(Axis::MACHINE, Value::word(&question.machine));
-    let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
+    if let Some(disk) = &question.disk {
+        plain.set(Axis::DISK, Value::word(disk));
+    }
+    let any = |axis: Axis| axis == Axis::PLACE || (axis == Axis::DISK && question.may_have_own_disk());
+    let alike = |(axis, value): &(Axis, String)| any(*axis) || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
 }

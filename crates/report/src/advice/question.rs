@@ -7,7 +7,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
+use storebench_core::units::{Sizes, counted, rough_bytes};
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -26,6 +26,8 @@ pub struct Question {
     pub threads: u32,
     /// The machine that limits stand in for; `here` is this one, without limits.
     pub machine: String,
+    /// The simulated disk that it is asked of; `None`: the disk under the directory, or that of the machine.
+    pub disk: Option<String>,
     /// The operations on the records, by share.
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
@@ -62,6 +64,18 @@ impl Question {
         }
     }
 
+    /// `, on machine laptop-hdd`; nothing where it is asked of this one.
+    pub(super) fn whereabouts(&self) -> String {
+        let machine = (self.machine != HERE).then(|| format!(", on machine {}", self.machine));
+        let disk = self.disk.as_ref().map(|disk| format!(", on simulated disk {disk}"));
+        [machine, disk].into_iter().flatten().collect()
+    }
+
+    /// Whether its machine may have brought a simulated disk of its own.
+    pub(crate) fn may_have_own_disk(&self) -> bool {
+        self.disk.is_none() && self.machine != HERE
+    }
+
     /// `1 thread`, or `4 threads`.
     pub(super) fn sessions(&self) -> String {
         counted(self.threads, "thread")
@@ -72,9 +86,8 @@ impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} {} records of {}; {}{}; {}; {}; {}",
-            grouped(self.records),
-            self.data.name(),
+            "{} of {}; {}{}; {}; {}; {}",
+            counted(self.records, &format!("{} record", self.data.name())),
             self.size.words(),
             self.operations(),
             if self.cold { ", read cold" } else { "" },
@@ -88,6 +101,9 @@ impl fmt::Display for Question {
         )?;
         if self.machine != HERE {
             write!(f, "; on machine {}", self.machine)?;
+        }
+        if let Some(disk) = &self.disk {
+            write!(f, "; on simulated disk {disk}")?;
         }
         if let Some(bytes) = self.max_memory_bytes {
             write!(f, "; a peak of at most {} of memory", rough_bytes(bytes as f64))?;

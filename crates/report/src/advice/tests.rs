@@ -21,6 +21,7 @@ pub(super) fn question() -> Question {
         guarantee: storebench_core::store::Guarantee::Process,
         threads: 1,
         machine: "here".into(),
+        disk: None,
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         cold: false,
         goal: Goal::Speed,

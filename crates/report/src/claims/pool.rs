@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::axis::file_system::FileSystem;
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
@@ -32,11 +33,16 @@ impl Scope {
         }
     }
 
-    /// Whether it has a value on an axis. A place that is a file system in a named directory is at either.
+    /// Whether it has a value on an axis. A place that is a file system in a named directory is at either, and one on a simulated disk
+    /// is at each part of the disk's name: `hdd-7200` is at `hdd`.
     pub fn is_at(&self, axis: Axis, wanted: &str) -> bool {
         let own = self.value(axis);
         own.is_some_and(|own| match axis {
-            place if place == Axis::PLACE => FileSystem::names_of(&own).iter().any(|name| name == wanted),
+            place if place == Axis::PLACE => {
+                let disk = self.value(Axis::DISK).filter(|disk| disk != HERE);
+                FileSystem::names_of(&own).iter().any(|name| name == wanted)
+                    || disk.is_some_and(|disk| disk.split('-').any(|part| part == wanted))
+            }
             _ => own == wanted,
         })
     }

@@ -40,17 +40,13 @@ impl Region {
     /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
     pub fn admits(&self, scope: &Scope) -> bool {
         self.0.iter().all(|(axis, values)| {
-            let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
-            values.is_empty() || own.is_none_or(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
+            values.is_empty() || scope.value(*axis).is_none() || is_at(scope, *axis, values)
         })
     }
 
     /// Whether any of the axes that a pool's cells share has a value that it names.
     pub fn takes(&self, scope: &Scope) -> bool {
-        self.0.iter().any(|(axis, values)| {
-            let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
-            own.is_some_and(|own| values.iter().any(|named| takes_in(*axis, named, &own)))
-        })
+        self.0.iter().any(|(axis, values)| is_at(scope, *axis, values))
     }
 
     /// The combinations of the values that it names on the axes within a matrix; none where it names none.
@@ -99,6 +95,15 @@ impl Region {
         });
         words.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Whether one of the values that a claim names takes in a scope's.
+fn is_at(scope: &Scope, axis: Axis, values: &[Value]) -> bool {
+    if axis == Axis::PLACE {
+        return values.iter().any(|named| scope.is_at(axis, named.text()));
+    }
+    let own = scope.value(axis).and_then(|own| axis.read(&own).ok());
+    own.is_some_and(|own| values.iter().any(|named| takes_in(axis, named, &own)))
 }
 
 /// Whether a value that a claim names takes in a cell's.

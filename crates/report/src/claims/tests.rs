@@ -460,6 +460,20 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
     assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
     assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
+    // A simulated disk is one, too, in whatever place.
+    let simulated =
+        [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, of)| {
+            let mut pool = at("here", of);
+            pool.scope.facets.push((Axis::DISK, disk.into()));
+            pool
+        });
+    let on_disks = |rest: &str| -> Vec<Verdict> {
+        let findings = evaluate(&claim(&format!("{rest}\n{A_WINS}")), &[], None, &|_| &simulated);
+        findings.into_iter().map(|finding| finding.verdict).collect()
+    };
+    assert_eq!(on_disks("at.place = [\"hdd\"]"), [no]);
+    assert_eq!(on_disks("at.place = [\"ssd\"]"), [yes]);
+    assert_eq!(on_disks("except.place = [\"hdd\"]"), [yes, no]);
     // On each file system by itself.
     let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
     assert_eq!(verdicts(same), [no, yes]);

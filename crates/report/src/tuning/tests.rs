@@ -6,7 +6,7 @@ use crate::advice::question::Goal;
 use crate::data::samples::{Sample, blocks};
 use storebench_core::cell::Data;
 
-const STORE: StoreDef = StoreDef {
+pub(crate) const STORE: StoreDef = StoreDef {
     offers: &[Offer {
         guarantee: Guarantee::Process,
         settings: "as shipped",
@@ -21,7 +21,7 @@ const STORE: StoreDef = StoreDef {
     ..StoreDef::not_built("made", StoreKind::Engine, "a made store", "it is made")
 };
 
-fn question() -> Question {
+pub(crate) fn question() -> Question {
     Question {
         records: 100,
         size: storebench_core::units::SizeRange { from: 1, to: 1024 }.into(),
@@ -31,6 +31,7 @@ fn question() -> Question {
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
         machine: storebench_core::axis::table::HERE.into(),
+        disk: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: Some(vec!["made".into()]),
@@ -38,7 +39,7 @@ fn question() -> Question {
 }
 
 /// A race as a run: each variant's settings and its mean latency in nanoseconds, in blocks of other weather.
-fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64) -> Run {
+pub(crate) fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64) -> Run {
     let sample = |settings: &[(&str, &str)], ns: f64| {
         let sample = Sample::new("made").records(CountRange::starting_at(records)).ns(ns);
         settings.iter().fold(sample, |sample, (name, value)| sample.setting(&format!("made.{name}"), value))
@@ -72,7 +73,7 @@ fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64) -> Run {
     run
 }
 
-fn screen() -> Run {
+pub(crate) fn screen() -> Run {
     run(
         Kind::Screen,
         &[(&[], 1000.0), (&[("a", "1")], 700.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)],
@@ -80,7 +81,7 @@ fn screen() -> Run {
     )
 }
 
-fn proof(ns: f64) -> Run {
+pub(crate) fn proof(ns: f64) -> Run {
     run(Kind::Proof, &[(&[], 1000.0), (&[("a", "1"), ("b", "1")], ns)], 100)
 }
 

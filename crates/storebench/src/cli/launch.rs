@@ -59,7 +59,8 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
     let disks = simulated(plan);
     if !plan.axes.names(Axis::PLACE) {
-        return on_disks(as_places(directories.clone()), &disks);
+        let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Place::Directory(path.clone()));
+        return on_disks(directories.iter().map(directory).collect(), &disks);
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
     let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
@@ -92,9 +93,8 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
 
 /// The disks of a plan, each with its name; `None` for the one under the place.
 fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
-    let names = plan.axes.texts(Axis::DISK);
-    let on = |name: &String| plan.disk(name).map(|disk| OnDisk { name: name.clone(), disk: Box::new(disk) });
-    if names.is_empty() { vec![None] } else { names.iter().map(on).collect() }
+    let on = |name: String| plan.disk(&name).map(|disk| OnDisk { name, disk: Box::new(disk) });
+    plan.disk_names().into_iter().map(on).collect()
 }
 
 /// Places on disks: on a simulated one, each is a file system in an image. Where a directory is called `here`, that is the kernel's
@@ -123,11 +123,6 @@ fn on_disks(places: Places, disks: &[Option<OnDisk>]) -> Result<Places> {
 
 fn on(disk: &OnDisk, within: &Path, file_system: &FileSystem) -> Place {
     Place::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
-}
-
-/// Directories as places.
-pub fn as_places(directories: BTreeMap<String, PathBuf>) -> Places {
-    directories.into_iter().map(|(name, path)| (name, Place::Directory(path))).collect()
 }
 
 fn no_place(name: &str) -> Error {

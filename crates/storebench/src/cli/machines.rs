@@ -29,7 +29,7 @@ fn known(name: &str) -> Result<Machine> {
 
 /// A line for each machine, and what can be held here.
 fn all(reach: &Reach) -> String {
-    let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s"]);
+    let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
     for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
         let limits = machine.limits();
         let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| short(limit, *value));
@@ -43,10 +43,14 @@ fn all(reach: &Reach) -> String {
             &cell(Limited::WriteBandwidth),
             &cell(Limited::ReadOperations),
             &cell(Limited::WriteOperations),
+            machine.disk.as_deref().unwrap_or("-"),
         ]));
     }
     text.push('\n');
-    text.push_str(&fitted("share: of a core's time, found by timing the same work here. read, write: bytes per second. -: not limited.", 0));
+    text.push_str(&fitted("share: of a core's time, found by timing the same work here. read, write: bytes per second. disk: simulated, in place of \
+         the limits of reads and writes, where it can be had. -: not limited.",
+        0,
+    ));
     text.push_str("\nWhat can be limited here:\n");
     for limit in Limited::ALL {
         text.push_str(&fitted(&format!("{}: {}", limit.words(), holds(limit, reach)), 2));
@@ -86,6 +90,13 @@ fn one(name: &str, machine: Machine, reach: &Reach) -> String {
         text.push_str(&format!("\n  {}: {}{optional}\n", limit.words(), long(limit, value)));
         text.push_str(&fitted(&format!("source: {}", source(limit.name())), 4));
         text.push_str(&fitted(&format!("here: {}", holds(limit, reach)), 4));
+    }
+    if let Some(disk) = &machine.disk {
+        text.push_str(&format!(
+            "\n  disk: {disk}, simulated, in place of the limits of reads and writes, where it can be had\n"
+        ));
+        text.push_str(&fitted(&format!("source: {}", source("disk")), 4));
+        text.push_str(&fitted(&format!("more: storebench disks {disk}"), 4));
     }
     if let Some(core) = machine.core {
         text.push_str(&of_core(&core, &source("core"), reach));
@@ -136,9 +147,9 @@ fn long(limit: Limited, value: u64) -> String {
     }
 }
 
-fn row(cells: [&str; 7]) -> String {
-    let [name, memory, processors, read, write, reads, writes] = cells;
-    format!("{name:<19} {memory:>8} {processors:>10} {read:>8} {write:>8} {reads:>8} {writes:>9}\n")
+fn row(cells: [&str; 8]) -> String {
+    let [name, memory, processors, read, write, reads, writes, disk] = cells;
+    format!("{name:<19} {memory:>8} {processors:>10} {read:>8} {write:>8} {reads:>8} {writes:>9} {disk:>9}\n")
 }
 
 #[cfg(test)]

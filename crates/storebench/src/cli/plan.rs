@@ -37,8 +37,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     }
     check_settings(stores, &plan)?;
     given::as_engines_read(stores, &mut plan)?;
-    plan.settle_machines(Core::here);
-    plan.settle_disks();
+    plan.settle(Core::here);
     if let Some(text) = CrudParameters::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text

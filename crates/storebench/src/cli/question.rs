@@ -9,8 +9,9 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::like::Likeness;
+use storebench_core::machine::Core;
 use storebench_core::measure::environment;
-use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
+use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::Run;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
@@ -97,6 +98,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         guarantee: args.guarantee.unwrap_or(Guarantee::Process),
         threads: args.threads.unwrap_or(1),
         machine: args.machine.clone().unwrap_or_else(|| HERE.to_owned()),
+        disk: args.disk.clone(),
         mix: args.mix.map_or_else(|| MIX.parse().map_err(Error::bad_value), Ok)?,
         cold: args.cold,
         goal: Goal::Speed,
@@ -137,11 +139,33 @@ pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
     Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
 }
 
-/// The changes that a question makes to crud's plan, but for the numbers of records and operations.
-pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
+/// The plan by which `advise` or `tune` measures a question with these stores, but for the numbers of records and operations.
+pub fn plan(
+    (name, title): (&str, String),
+    stores: &[String],
+    (seed, budget): (u64, Period),
+    question: &Question,
+) -> Result<Plan> {
+    let mut plan = plan::find("crud")?;
+    plan.presets.clear();
+    plan.claims.clear();
+    plan.at_least = true;
+    plan.name = name.into();
+    plan.title = title;
+    plan.source = String::new();
+    plan.apply(changes(stores, seed, budget, question)?)?;
+    plan.settle(Core::here);
+    Ok(plan)
+}
+
+/// The changes that a question makes to crud's plan.
+fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters =
         Parameters::default().with(&parameters::MIX, &question.mix.text()).map_err(Error::bad_value)?;
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
+    let read = |axis: Axis, text: &String| axis.read(text).map_err(Error::bad_value);
+    let disk = question.disk.as_ref().map(|disk| read(Axis::DISK, disk)).transpose()?;
+    let axes = disk.map_or_else(Axes::default, |disk| Axes::of(Axis::DISK, [disk]));
     Ok(Changes {
         trials: Some(1),
         parameters,
@@ -149,13 +173,14 @@ pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question)
         // A cell that does not fit onto the disk is left out; one that takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
         timeout: Some(Period((budget.0 / 2).max(SHORTEST_LIMIT))),
-        axes: Axes::of(Axis::STORE, names(named))
+        axes: axes
+            .with(Axis::STORE, names(named))
             .with(Axis::RECORD_SIZE, [question.size])
             .with(Axis::DATA, [question.data])
             .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
             .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
             .with(Axis::CACHE, [cache])
-            .with(Axis::MACHINE, [Axis::MACHINE.read(&question.machine).map_err(Error::bad_value)?]),
+            .with(Axis::MACHINE, [read(Axis::MACHINE, &question.machine)?]),
         ..Changes::default()
     })
 }

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use storebench_core::cell::DEFAULT_PLACE;
-use storebench_core::error::Result;
+use storebench_core::error::{Error, Result};
 use storebench_core::folder;
+use storebench_core::place::Place;
+use storebench_core::place::probe::Probe;
 use storebench_core::plan::Plan;
 use storebench_core::result::Run;
 use storebench_core::runner::job::Job;
@@ -36,7 +38,8 @@ pub struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    /// No stage yet; the folder is a new one in `out` whose name begins with `prefix`. Stores' files lie in `at`, or in `out`.
+    /// No stage yet; the folder is a new one in `out` whose name begins with `prefix`. Stores' files lie in `at`, or in `out`, on the
+    /// disks of a plan.
     ///
     /// # Errors
     /// When a directory can't be made or used.
@@ -45,6 +48,7 @@ impl<'a> Stages<'a> {
         (out, prefix): (&Path, &str),
         at: Option<&Path>,
         budget: Duration,
+        plan: &Plan,
     ) -> Result<Stages<'a>> {
         let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", out)?;
@@ -55,15 +59,23 @@ impl<'a> Stages<'a> {
             folder: folder::make_unused(out, &launch::dated(prefix))?,
             runs: Vec::new(),
             interrupted,
-            places: launch::as_places(directories),
+            places: launch::places(plan, &directories)?,
             start: Instant::now(),
             budget,
         })
     }
 
-    /// The directory of stores' files.
-    pub fn directory(&self) -> &Path {
-        self.places[DEFAULT_PLACE].directory()
+    /// The costs of the place that its trials are in: on the simulated disk, where that can be had.
+    ///
+    /// # Errors
+    /// When it can't be had or probed.
+    pub fn probe(&self) -> Result<Probe> {
+        let mut places: Vec<&Place> = self.places.values().collect();
+        places.sort_by_key(|place| place.disk().is_none());
+        let mut probes = places.into_iter().map(Place::probe);
+        let first =
+            probes.next().unwrap_or_else(|| Err(Error::bad_value("there is no place for the stores' files")));
+        first.or_else(|why| probes.next().unwrap_or(Err(why)))
     }
 
     /// Tells the user how to continue after an interrupt.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Outcome, Run, TrialResult};
+use storebench_core::result::{Failure, Limited, Outcome, Run, TrialResult};
 
 use crate::cli::plans::OWN;
 use crate::cli::support::{Scratch, TINY, assert_complete, faulty, is_root, skipped, wait_for};
@@ -71,6 +71,63 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
     let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(joined.contains("Disk quick is simulated on"), "{said}");
+    assert_gone(&scratch);
+}
+
+#[test]
+fn a_machine_brings_its_disk_where_that_can_be_had() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let machine = "[machines.box]\nmemory = \"1GiB\"\nread_operations = 90000\ndisk = \"quick\"\n\
+                   optional = [\"memory\", \"read_operations\"]\n";
+    scratch.write("box.toml", format!("{OWN}\n{QUICK}{machine}"));
+    let on = |more: &str| -> Vec<(String, String, bool)> {
+        let before = scratch.runs();
+        let run = format!("run box.toml --store sqlite {TINY} {more}");
+        scratch.storebench(&run).ends(Exit::Success);
+        let new = scratch.runs().into_iter().find(|run| !before.contains(run)).unwrap();
+        let run = storebench_core::folder::read(&new).unwrap();
+        let reads = |trial: &TrialResult| {
+            let limits = trial.machine.iter().flat_map(|machine| &machine.limits);
+            limits.into_iter().any(|limit| limit.limit == Limited::ReadOperations)
+        };
+        let told = run
+            .trials
+            .iter()
+            .map(|trial| (trial.cell.machine().to_owned(), trial.cell.disk().to_owned(), reads(trial)));
+        let mut told: Vec<_> = told.collect();
+        told.sort();
+        told
+    };
+    let of = |machine: &str, disk: &str, reads: bool| (machine.to_owned(), disk.to_owned(), reads);
+    assert_eq!(
+        on("--machine here,box --at disk"),
+        [of("box", "quick", false), of("here", "here", false)],
+        "its own disk needs no limit of reads"
+    );
+    assert_eq!(on("--machine box --disk here --at disk"), [of("box", "here", true)]);
+    assert_eq!(on("--machine box --disk steady --at disk"), [of("box", "steady", false)]);
+    assert_eq!(on("--machine box --at named=disk"), [of("box", "here", true)], "a directory keeps its disk");
+    assert_gone(&scratch);
+}
+
+#[test]
+fn advice_can_be_asked_for_a_simulated_disk() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let ask = "advise --disk steady --records 200 --size 1KiB --store sqlite,lmdb --budget 12s --at disk";
+    let said = scratch.storebench(ask).ends(Exit::Success);
+    assert!(said.out.contains("on simulated disk steady") && said.out.contains("Recommended: "), "{said}");
+    let again = scratch.storebench("advise --from latest").ends(Exit::Success);
+    assert!(again.out.contains("on simulated disk steady"), "{again}");
+    let other = scratch.storebench("advise --from latest --disk sd-a1");
+    other.complains(Exit::Nothing, &["no trial was made", "on simulated disk sd-a1"]);
+    let wrong = scratch.storebench(&ask.replace("steady", "stead"));
+    wrong.complains(Exit::BadValue, &["there is no disk \"stead\" (did you mean steady?)"]);
     assert_gone(&scratch);
 }
 

@@ -28,13 +28,13 @@ use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of}
 use super::super::report;
 use super::super::runs::ANSWER;
 use super::super::stages::Stages;
-use super::plans::Plans;
+use super::plans::{self, Plans};
 
 /// The share of the budget that a look at every store is to take.
 const LOOK_SHARE: f64 = 0.3;
 /// The share of the budget that it may take where it is slower than estimated.
 const LONGEST_LOOK: f64 = 0.5;
-/// The share of the budget in which a machine that limits stand in for is tried out, as estimates know nothing of it.
+/// The share of the budget in which a machine or disk that is stood in for is tried out, as estimates know nothing of it.
 const PROBE_SHARE: f64 = 0.15;
 /// The share of the budget that no trial of a look may take longer than: what one store spends, others lack.
 const TRIAL_SHARE: f64 = 1.0 / 6.0;
@@ -94,9 +94,11 @@ impl<'a> Measuring<'a> {
     ) -> Result<Measuring<'a>> {
         let budget = args.measuring().0;
         let answer = &args.answer;
-        let stages = Stages::new(stores, (&answer.out, ANSWER), answer.at.as_deref(), budget)?;
+        let plan = plans::plan(stores, args, question)?;
+        let at = answer.at.as_deref();
+        let stages = Stages::new(stores, (&answer.out, ANSWER), at, budget, &plan)?;
         let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
-        let plans = Plans::new(stores, args, question, stages.directory(), block_s)?;
+        let plans = Plans::new(&stages, plan, question, at.unwrap_or(&answer.out), block_s)?;
         let plan = plans.screen.clone();
         Ok(Measuring {
             question,
@@ -112,7 +114,7 @@ impl<'a> Measuring<'a> {
 
     /// Measures; says whether it was interrupted.
     pub fn measure(&mut self) -> Result<bool> {
-        if self.question.machine != HERE {
+        if self.question.machine != HERE || self.question.disk.is_some() {
             if self.probe(PROBE_SHARE)? {
                 return Ok(true);
             }
@@ -149,8 +151,8 @@ impl<'a> Measuring<'a> {
     /// Tries every store with the fewest records, until a share of the budget is used; says whether that was interrupted.
     fn probe(&mut self, share: f64) -> Result<bool> {
         let plan = self.plans.smallest(self.trial_limit())?;
-        let records = grouped(records_of(&plan).from);
-        self.stages.tell(&format!("first, how slow it is here: each store with {records} records"));
+        let records = counted(records_of(&plan).from, "record");
+        self.stages.tell(&format!("first, how slow it is here: each store with {records}"));
         let ended = self.carry_out("probe", &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = ended else { return Ok(false) };
         self.probed = Some((plan, run));
@@ -167,9 +169,9 @@ impl<'a> Measuring<'a> {
         self.plan = self.plans.screen.clone();
         let after = records_of(&self.plan).from;
         if after < before {
-            let (before, after) = (grouped(before), grouped(after));
+            let (before, after) = (grouped(before), counted(after, "record"));
             tell(&format!(
-                "{} times slower than estimated: a look with {after} records in place of {before}",
+                "{} times slower than estimated: a look with {after} in place of {before}",
                 three_digits(slowness)
             ));
         }
@@ -206,7 +208,7 @@ impl<'a> Measuring<'a> {
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
         let stores = counted(stores, "store");
-        self.stages.tell(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
+        self.stages.tell(&format!("1 of 3: a look at {stores}, with {}", counted(records, "record")));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             blocks(trials) >= LOOK_BLOCKS
@@ -248,7 +250,7 @@ impl<'a> Measuring<'a> {
             return Ok(false);
         }
         let records = records_of(&plan).from;
-        self.stages.tell(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));
+        self.stages.tell(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
         let planned = looks::planned((self.stages.left_s(BEST_SHARE) / predicted_s) as u32 + before);
@@ -319,7 +321,7 @@ impl<'a> Measuring<'a> {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
         };
-        tell(&format!("{} records in place of {}: {why}", grouped(these), grouped(asked)));
+        tell(&format!("{} in place of {}: {why}", counted(these, "record"), grouped(asked)));
     }
 
     /// The time that a block of a plan is likely to take, by what the look took, in seconds.

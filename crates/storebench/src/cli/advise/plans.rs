@@ -7,10 +7,8 @@ use std::time::Duration;
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::Result;
-use storebench_core::machine::Core;
-use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Changes, Period, Plan};
+use storebench_core::plan::{Changes, Period, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
@@ -18,7 +16,8 @@ use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
-use super::super::question::{FEWEST, changes, most_records, names, records_of, sized};
+use super::super::question::{self, FEWEST, most_records, names, records_of, sized};
+use super::super::stages::Stages;
 
 /// Operations of the mix in a trial, unless that takes too long.
 const OPERATIONS: u64 = 2000;
@@ -40,28 +39,14 @@ impl<'a> Plans<'a> {
     /// # Errors
     /// [`storebench_core::error::Exit::DiskFull`] where the values alone are more than the disk has room for.
     pub fn new(
-        stores: &'a [StoreDef],
-        args: &AdviseArgs,
+        stages: &Stages<'a>,
+        plan: Plan,
         question: &Question,
         place: &Path,
         block_s: f64,
     ) -> Result<Plans<'a>> {
         let most_records = most_records(question, place)?;
-        let mut plan = plan::find("crud")?;
-        plan.presets.clear();
-        plan.claims.clear();
-        plan.at_least = true;
-        plan.name = "advise".into();
-        plan.title = format!("Advice: {question}");
-        plan.source = String::new();
-        plan.apply(changes(
-            &taking_part(stores, args, question),
-            args.answer.seed,
-            args.measuring(),
-            question,
-        )?)?;
-        plan.settle_machines(Core::here);
-        let probe = WorkFolder::create(place)?.probe()?;
+        let (stores, probe) = (stages.stores, stages.probe()?);
         let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };
         plans.fit(question, block_s)?;
         Ok(plans)
@@ -162,6 +147,13 @@ impl<'a> Plans<'a> {
         };
         self.estimates(plan).iter().map(one).sum()
     }
+}
+
+/// The plan of the question, but for its numbers of records and operations.
+pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
+    let named = taking_part(stores, args, question);
+    let title = format!("Advice: {question}");
+    question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)
 }
 
 /// The stores that are looked at: those that are named, or all that offer the guarantee or a stronger one.

@@ -19,6 +19,7 @@ Examples:
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
   storebench advise --records 5000 --size 200B --budget 4m --tune
   storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
+  storebench advise --records 2000 --size 1KiB --disk hdd-5400
   storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
 
 By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is

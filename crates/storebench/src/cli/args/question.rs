@@ -35,6 +35,9 @@ pub struct QuestionArgs {
     /// Measure under limits that stand in for a machine: one of `storebench machines` [default: here]
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
+    /// Measure on a simulated disk: one of `storebench disks` [default: the disk under the directory]
+    #[arg(long, value_name = "NAME")]
+    pub disk: Option<String>,
     /// The values compress like text
     #[arg(long)]
     pub compressible: bool,
@@ -53,6 +56,7 @@ impl QuestionArgs {
             guarantee: now.guarantee.or(earlier.guarantee),
             threads: now.threads.or(earlier.threads),
             machine: now.machine.or(earlier.machine),
+            disk: now.disk.or(earlier.disk),
             compressible: now.compressible || earlier.compressible,
         }
     }

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::Plan;
 use storebench_core::result::{LeftOut, Outcome, TrialResult};
 use storebench_core::runner::job::Job;
 use storebench_core::runner::rehearsal;
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::grouped;
+use storebench_core::units::{counted, grouped};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::advice::question::Question;
 use storebench_report::data::looks;
@@ -59,9 +58,10 @@ pub struct Measuring<'a> {
 
 impl<'a> Measuring<'a> {
     pub fn new(stores: &'a [StoreDef], asked: &'a Asked<'a>) -> Result<Measuring<'a>> {
-        let stages = Stages::new(stores, (asked.out, TUNING), asked.at, asked.budget)?;
-        let plan = plans::first(asked, stages.directory())?;
-        let probe = WorkFolder::create(stages.directory())?.probe()?;
+        let plan = plans::plan(asked)?;
+        let stages = Stages::new(stores, (asked.out, TUNING), asked.at, asked.budget, &plan)?;
+        let plan = plans::first(&plan, asked, asked.at.unwrap_or(asked.out))?;
+        let probe = stages.probe()?;
         let changes = changes(asked.store);
         Ok(Measuring { asked, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })
     }
@@ -165,16 +165,16 @@ impl<'a> Measuring<'a> {
         let records = records_of(&self.plan).from;
         if records < self.asked.question.records {
             tell(&format!(
-                "{} records in place of {}: a longer --budget would allow more",
-                grouped(records),
+                "{} in place of {}: a longer --budget would allow more",
+                counted(records, "record"),
                 grouped(self.asked.question.records)
             ));
         }
         let operations = CrudParameters::of(&self.plan.parameters).operations;
         tell(&format!(
-            "each trial loads {} records and does {} operations",
-            grouped(records),
-            grouped(operations)
+            "each trial loads {} and does {}",
+            counted(records, "record"),
+            counted(operations, "operation")
         ));
         Ok(false)
     }

@@ -5,9 +5,8 @@ use std::path::Path;
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, DEFAULT_PLACE};
 use storebench_core::error::Result;
-use storebench_core::machine::Core;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Period, Plan, Point};
+use storebench_core::plan::{Period, Plan, Point};
 use storebench_core::result::TrialResult;
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
@@ -15,7 +14,7 @@ use storebench_core::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_report::tuning::race::{Kind, Settings};
 
-use super::super::question::{changes, counts, most_records, records_of, size_of, sized};
+use super::super::question::{self, counts, most_records, records_of, size_of, sized};
 use super::Asked;
 
 /// Operations of a trial where nothing is known yet; few, below which records are taken away as well; the fewest, and the most: more
@@ -31,20 +30,17 @@ const COUNT_STEP: u64 = 10;
 /// A trial may take this many times as long as it is to take.
 const TOO_LONG: f64 = 1.3;
 
-/// The plan of the default alone, with the question's records, or as many as the disk holds.
-pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
-    let mut plan = plan::find("crud")?;
-    plan.presets.clear();
-    plan.claims.clear();
-    plan.at_least = true;
-    plan.name = "tune".into();
-    plan.title = format!("Settings of {}: {}", asked.store.name, asked.question);
-    plan.source = String::new();
+/// The plan of the default alone, but for its numbers of records and operations.
+pub fn plan(asked: &Asked<'_>) -> Result<Plan> {
+    let title = format!("Settings of {}: {}", asked.store.name, asked.question);
     let named = [asked.store.name.to_owned()];
-    plan.apply(changes(&named, asked.seed, Period(asked.budget), asked.question)?)?;
-    plan.settle_machines(Core::here);
+    question::plan(("tune", title), &named, (asked.seed, Period(asked.budget)), asked.question)
+}
+
+/// The same with the question's records, or as many as the disk holds.
+pub fn first(plan: &Plan, asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     let records = asked.question.records.min(most_records(asked.question, place)?);
-    fitting(&plan, records, OPERATIONS)
+    fitting(plan, records, OPERATIONS)
 }
 
 /// The length that a trial is to have, in seconds.

@@ -282,7 +282,8 @@ fn limits_on_a_place_without_a_disk_are_left_out_with_a_reason() {
         return skipped("limits without a disk", "there is no /dev/shm");
     }
     let scratch = Scratch::new();
-    let arguments = format!("run crud --store flat-folder {TINY} --at /dev/shm --machine laptop-hdd");
+    let arguments =
+        format!("run crud --store flat-folder {TINY} --at /dev/shm --machine laptop-hdd --disk here");
     let said = scratch.storebench(&arguments).ends(Exit::Nothing);
     assert!(
         said.err.contains("read operations can't be limited here: no block device is known"),
