@@ -49,7 +49,8 @@ test        dosfstools              -               formats FAT in images
 test        exfatprogs              -               formats exFAT in images
 test        exfat-fuse              -               mounts exFAT where the kernel can't
 test        ntfs-3g                 -               formats NTFS in images, and mounts it where the kernel can't
-test        fuse2fs                 -               mounts ext4 without root
+test        fuse2fs                 -               is a file system without root, also on a simulated disk
+test        fuse3                   -               mounts by FUSE without root
 cross-arm64 gcc-aarch64-linux-gnu   -               compiles for 64-bit ARM
 cross-arm64 g++-aarch64-linux-gnu   -               compiles for 64-bit ARM
 cross-armhf gcc-arm-linux-gnueabihf -               compiles for 32-bit ARM

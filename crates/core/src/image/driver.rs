@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{Access, access};
+
 use super::program;
 use crate::axis::file_system::FileSystem;
-use crate::axis::file_system::kind::{Fuse, Kind, Tool};
+use crate::axis::file_system::kind::{Fuse, Kind, Tool, WITHOUT_ROOT};
 
 /// Through which the kernel gives out loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";
@@ -15,10 +17,36 @@ const LOOP_CONTROL: &str = "/dev/loop-control";
 const FILE_SYSTEMS: &str = "/proc/filesystems";
 /// Through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
+/// The helper that mounts by FUSE for whoever is not root: of the present version, and as programs of the one before call it.
+/// Debian's package has both.
+const HELPERS: [Tool; 2] =
+    [Tool { program: "fusermount3", package: "fuse3" }, Tool { program: "fusermount", package: "fuse3" }];
+
+/// The one that needs no root, in words.
+pub const BY_FUSE: &str = "FUSE";
 
 /// The two ways in which file systems in images are mounted, each with its device, or what would help.
 pub fn devices() -> [(&'static str, Result<&'static str, String>); 2] {
-    [("loop devices", device(LOOP_CONTROL, "loop")), ("FUSE", device(FUSE, "fuse"))]
+    [("loop devices", device(LOOP_CONTROL, "loop")), (BY_FUSE, fuse())]
+}
+
+/// The device of FUSE, where this user may mount by it.
+fn fuse() -> Result<&'static str, String> {
+    let path = device(FUSE, "fuse")?;
+    access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| {
+        format!(
+            "{path} is closed to this user: root can open it, as most systems have it, by chmod 666 {path}"
+        )
+    })?;
+    if !rustix::process::geteuid().is_root() {
+        HELPERS.into_iter().try_for_each(|tool| has(tool, "mounts by FUSE for who is not root").map(drop))?;
+    }
+    Ok(path)
+}
+
+/// The program that undoes a mount by FUSE for whoever is not root.
+pub(super) fn helper() -> Option<PathBuf> {
+    HELPERS.into_iter().find_map(|tool| program(tool.program))
 }
 
 /// A device that a module of the kernel brings.
@@ -59,11 +87,13 @@ impl Driver {
         if let Some(tool) = kind.format {
             has(tool, &format!("formats {}", kind.name))?;
         }
-        let lacking = match by_kernel(kind, known_to_kernel(kind)?) {
-            Ok(driver) => return Ok(driver),
-            Err(lacking) => lacking,
-        };
-        by_fuse(file_system, lacking)
+        if kind.is_a_program() {
+            return by_fuse(file_system).unwrap_or_else(|| Err(format!("nothing mounts {}", kind.name)));
+        }
+        by_kernel(kind, known_to_kernel(kind)?).or_else(|lacking| match by_fuse(file_system) {
+            Some(driver) => driver.map_err(|why| format!("{lacking}; {why}")),
+            None => Err(lacking),
+        })
     }
 }
 
@@ -75,7 +105,7 @@ pub(super) fn has_loop_devices() -> bool {
 fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String> {
     let name = kind.name;
     if !rustix::process::geteuid().is_root() {
-        return Err(format!("mounting {name} needs root: {}", with_sudo()));
+        return Err(format!("mounting {name} needs root ({WITHOUT_ROOT} needs none): {}", with_sudo()));
     }
     let known = known.ok_or_else(|| {
         format!(
@@ -90,18 +120,19 @@ fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String>
     Ok(Driver::Kernel(known))
 }
 
-/// By a program, where the kernel's driver can't be had, for this reason.
-fn by_fuse(file_system: &FileSystem, lacking: String) -> Result<Driver, String> {
+/// By a program, where there is one for its kind.
+fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     let kind = file_system.kind();
-    let Some(Fuse { tool, options }) = kind.fuse else { return Err(lacking) };
-    if !file_system.options().is_empty() {
-        return Err(format!("{lacking}; {} takes no mount options here", tool.program));
-    }
-    device(FUSE, "fuse")
-        .map_err(|missing| format!("{lacking}; {} could mount it, but {missing}", tool.program))?;
-    has(tool, &format!("mounts {} without the kernel's driver", kind.name))
-        .map_err(|missing| format!("{lacking}; {missing}"))?;
-    Ok(Driver::Fuse { program: tool.program, options })
+    let Fuse { tool, options } = kind.fuse?;
+    let find = || {
+        if !file_system.options().is_empty() {
+            return Err(format!("{} takes no mount options here", tool.program));
+        }
+        fuse().map_err(|missing| format!("{} could mount it, but {missing}", tool.program))?;
+        has(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
+        Ok(Driver::Fuse { program: tool.program, options })
+    };
+    Some(find())
 }
 
 /// The command that this process was started with, as root.
@@ -164,7 +195,7 @@ mod tests {
         let spec: FileSystem = "tmpfs".parse().unwrap();
         match Driver::find(&spec) {
             Ok(driver) => assert_eq!(driver, Driver::Kernel("tmpfs")),
-            Err(reason) => assert!(reason.contains("needs root: sudo"), "{reason}"),
+            Err(reason) => assert!(reason.contains("needs root (fuse2fs needs none): sudo"), "{reason}"),
         }
         let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
         let error = has(tool, "formats nothing").unwrap_err();
@@ -174,11 +205,15 @@ mod tests {
         );
         assert_eq!((is_listed("proc"), is_listed("storebench-has-none")), (Ok(true), Ok(false)));
         assert!(!load("storebench-has-none"));
-        let lacking = || "there is no driver".to_owned();
-        let options = by_fuse(&"exfat,noatime".parse().unwrap(), lacking()).unwrap_err();
-        assert_eq!(options, "there is no driver; mount.exfat-fuse takes no mount options here");
-        let none = by_fuse(&"btrfs".parse().unwrap(), lacking()).unwrap_err();
-        assert_eq!(none, "there is no driver");
+        let options = by_fuse(&"exfat,noatime".parse().unwrap()).unwrap().unwrap_err();
+        assert_eq!(options, "mount.exfat-fuse takes no mount options here");
+        assert_eq!(by_fuse(&"btrfs".parse().unwrap()), None);
+        match Driver::find(&"fuse2fs".parse().unwrap()) {
+            Ok(driver) => assert_eq!(driver.name(), "FUSE (fuse2fs)"),
+            Err(reason) => {
+                assert!(!reason.contains("kernel's list") && !reason.contains("needs root"), "{reason}")
+            }
+        }
     }
 
     #[test]

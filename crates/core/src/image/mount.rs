@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use super::driver::{Driver, has_loop_devices};
+use super::driver::{Driver, has_loop_devices, helper};
 use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
 use crate::axis::file_system::FileSystem;
@@ -53,6 +53,11 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// Whether the image is the file of a simulated disk.
+    fn is_on_disk(&self) -> bool {
+        self.image.contains('/')
+    }
+
     /// Where the kernel has the work folder now.
     fn real(&self) -> io::Result<PathBuf> {
         fs::read_link(self.through())
@@ -78,6 +83,8 @@ pub fn attach(
     let device = match driver {
         _ if file_system.kind().is_in_memory() => None,
         Driver::Fuse { .. } if !has_loop_devices() => None,
+        // As it is without root: the cache of a block device would keep from the disk what it is asked for.
+        _ if site.is_on_disk() && file_system.kind().is_a_program() => None,
         _ => Some(LoopDevice::attach(image)?),
     };
     let direct = device.as_ref().map(LoopDevice::is_direct).transpose()?;
@@ -104,10 +111,13 @@ pub fn attach(
 }
 
 /// Whose all files are where they have no owners: the user's as whom servers run, without whom no server could open its own. Root
-/// may open them as well.
+/// may open them as well. To a program of root's, that user must be let in.
 fn owner(file_system: &FileSystem) -> String {
-    let user = server::user().filter(|_| file_system.kind().ownerless);
-    user.map_or_else(String::new, |user| format!("uid={},gid={}", user.uid, user.gid))
+    match server::user() {
+        Some(user) if file_system.kind().ownerless => format!("uid={},gid={}", user.uid, user.gid),
+        Some(_) if file_system.kind().is_a_program() => "allow_other".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The mount at a folder by now; a program may make it when it has gone to the background.
@@ -182,31 +192,43 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
 /// When it is in use for longer than anyone has patience for, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
-    detach_if(site, |found| is_of(found, &image))?;
+    if detach_if(site, |found| is_of(found, &image))? {
+        wait_for_program(&image)?;
+    }
     wait_for_device(&image)
 }
 
-fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<()> {
+/// Whether a program that has the image itself open had mounted it.
+fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     let start = Instant::now();
-    let at = site.real()?.join(site.at);
+    let (at, image) = (site.real()?.join(site.at), site.real()?.join(site.image));
+    let mut by_program = false;
     while let Some(found) = mounts::at(&at)? {
         if !is_ours(&found) {
             let source = found.source.display();
             return Err(io::Error::other(format!("{source} is mounted there, which storebench did not do")));
         }
-        match unmount(site.through().join(site.at), UnmountFlags::NOFOLLOW) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::PERM) => by_fusermount(&at)?,
-            Err(rustix::io::Errno::BUSY) if start.elapsed() < PATIENCE => sleep(PAUSE),
-            Err(rustix::io::Errno::BUSY) => {
+        by_program |= found.source == image;
+        let unmounted = match unmount(site.through().join(site.at), UnmountFlags::NOFOLLOW) {
+            Err(rustix::io::Errno::PERM) => by_fusermount(&at),
+            done => done.map_err(io::Error::from),
+        };
+        match unmounted {
+            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(error) if is_busy(&error) => {
                 return Err(io::Error::other(
                     "a process still has files or its current folder there: end it",
                 ));
             }
-            Err(error) => return Err(error.into()),
+            done => done?,
         }
     }
-    Ok(())
+    Ok(by_program)
+}
+
+/// Whether a mount is in use, by the system's own word or by that of FUSE's helper.
+fn is_busy(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ResourceBusy || error.to_string().ends_with("Device or resource busy")
 }
 
 /// Unmounts a simulated disk that is mounted at a folder in a work folder, if one is there; the folder stays. A mount of anything
@@ -216,7 +238,22 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<()>
 /// When it is in use for longer than anyone has patience for, or is not storebench's.
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
-    detach_if(site, |found| found.kind.starts_with("fuse") && found.source == Path::new(simulated::SOURCE))
+    let is_disk =
+        |found: &Mount| found.kind.starts_with("fuse") && found.source == Path::new(simulated::SOURCE);
+    detach_if(site, is_disk).map(drop)
+}
+
+/// Waits until a program that had mounted an image has written what it holds, and ended.
+fn wait_for_program(image: &Path) -> io::Result<()> {
+    let start = Instant::now();
+    while let Some(pid) = user_of(image) {
+        if start.elapsed() >= DAEMON_PATIENCE {
+            let image = image.display();
+            return Err(io::Error::other(format!("process {pid} still has {image} open: end it")));
+        }
+        sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// Waits until the loop device of an image that is mounted no more has freed itself. A FUSE daemon first writes what it holds.
@@ -240,19 +277,18 @@ fn wait_for_device(image: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A process that has a device open, if any has.
-fn user_of(device: &Path) -> Option<u32> {
+/// A process that has a device or a file open, if any has.
+fn user_of(path: &Path) -> Option<u32> {
     let is_open = |pid: &u32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        open.into_iter().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == device))
+        open.into_iter().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path))
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(is_open)
 }
 
 fn by_fusermount(at: &Path) -> io::Result<()> {
-    let found = ["fusermount3", "fusermount"].into_iter().find_map(program);
-    let program = found.ok_or_else(|| io::Error::other("fusermount is not installed"))?;
+    let program = helper().ok_or_else(|| io::Error::other("fusermount3 is not installed"))?;
     run(Command::new(program).arg("-u").arg(at), "fusermount", Stdio::null())
 }
 

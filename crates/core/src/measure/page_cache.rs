@@ -8,9 +8,18 @@ use std::ptr;
 
 use rustix::fs::Advice;
 
+use crate::kernel::mounts;
+
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emptied {
+pub struct Emptied {
+    means: Means,
+    /// Whether a program mounts the file system, and has memory of its own.
+    by_program: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Means {
     /// All of the machine's, with the names and inodes that it holds, by /proc/sys/vm/drop_caches, which takes root.
     DropCaches,
     /// That of the content of the store's own files, by posix_fadvise.
@@ -20,32 +29,42 @@ pub enum Emptied {
 impl Emptied {
     /// The word used in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Emptied::DropCaches => "drop_caches",
-            Emptied::Advice => "posix_fadvise",
+        match self.means {
+            Means::DropCaches => "drop_caches",
+            Means::Advice => "posix_fadvise",
         }
     }
 
     /// Data that a read may need and that stay in memory, in words.
     pub fn left_warm(self) -> Option<&'static str> {
-        match self {
-            Emptied::DropCaches => None,
-            Emptied::Advice => Some("names, inodes and other metadata of the file system"),
+        match (self.means, self.by_program) {
+            (Means::DropCaches, false) => None,
+            (Means::DropCaches, true) => Some("what the file system's program holds itself"),
+            (Means::Advice, false) => Some("names, inodes and other metadata of the file system"),
+            (Means::Advice, true) => {
+                Some("names, inodes and other metadata of the file system, and what its program holds itself")
+            }
         }
     }
 }
 
 /// Writes all that is dirty to disk and empties the page cache of the files below `folder`, which nobody has open. As root,
 /// the kernel's caches of names (dentries) and inodes are emptied, too: opening a file of a folder that was not used for a
-/// while reads them from disk. Without root they can't be emptied, and finding the files to advise on warms them.
+/// while reads them from disk. Without root they can't be emptied, and finding the files to advise on warms them. Under a file
+/// system that a program mounts, the cache of its image or device is emptied as well, where this user may open that.
 ///
 /// # Errors
 /// The system's.
 pub fn empty(folder: &Path) -> io::Result<Emptied> {
     super::device::sync_file_system(folder)?;
+    let mount = mounts::holding(&folder.canonicalize()?)?.filter(|mount| mount.kind.starts_with("fuse"));
+    let by_program = mount.is_some();
+    let below = mount.map(|mount| mount.source).filter(|source| source.is_absolute());
+    let below = below.and_then(|source| File::open(source).ok());
+    below.as_ref().map_or(Ok(()), File::sync_all)?;
     // 1 is the page cache, 2 names and inodes; clean ones alone, hence after the sync.
     if fs::write("/proc/sys/vm/drop_caches", "3").is_ok() {
-        return Ok(Emptied::DropCaches);
+        return Ok(Emptied { means: Means::DropCaches, by_program });
     }
     let mut pending = vec![folder.to_path_buf()];
     while let Some(folder) = pending.pop() {
@@ -58,7 +77,10 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
             }
         }
     }
-    Ok(Emptied::Advice)
+    if let Some(below) = below {
+        rustix::fs::fadvise(below, 0, None, Advice::DontNeed)?;
+    }
+    Ok(Emptied { means: Means::Advice, by_program })
 }
 
 /// The largest part of a file that is mapped at once to look at its pages, in bytes.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::directory::WorkFolder;
 use super::probe::{self, Probe};
 use crate::axis::file_system::FileSystem;
+use crate::axis::file_system::kind::WITHOUT_ROOT;
 use crate::background::available;
 use crate::error::{Error, Exit, Result};
 use crate::image::{Driver, Mounted, driver, make, mount};
@@ -63,7 +64,7 @@ impl Template {
         trial_bytes: u64,
     ) -> Result<Template> {
         if let Some(disk) = disk {
-            can_simulate(disk, file_system).map_err(Error::bad_value)?;
+            can_simulate(&disk.name, file_system).map_err(Error::bad_value)?;
         }
         let driver = Driver::find(file_system).map_err(Error::bad_value)?;
         let bytes = file_system.kind().image_bytes(file_system.cluster(), trial_bytes);
@@ -88,9 +89,12 @@ impl Template {
                 let served = self.serve(stage, disk, name, seed)?;
                 stage.mount_on(&disk_of(name), name, |image, site| {
                     let mounted = attach(image, site)?;
-                    match mounted.direct {
-                        Some(true) => Ok(Mounted { disk: Some(served), ..mounted }),
-                        _ => Err(io::Error::other("the loop device does not pass by the host's page cache")),
+                    // The disk's file itself is always direct.
+                    match mounted.direct.is_none_or(|direct| direct) {
+                        true => Ok(Mounted { disk: Some(served), ..mounted }),
+                        false => {
+                            Err(io::Error::other("the loop device does not pass by the host's page cache"))
+                        }
                     }
                 })?
             }
@@ -144,20 +148,42 @@ fn disk_of(name: &str) -> String {
     format!("{name}.disk")
 }
 
+/// The file systems that can be on simulated disks here, in words.
+///
+/// # Errors
+/// A sentence: why none can, and what would help.
+pub fn simulated() -> std::result::Result<String, String> {
+    let can_have = |kind: &str| {
+        let file_system = kind.parse()?;
+        Driver::find(&file_system)?;
+        can_simulate("one", &file_system)
+    };
+    match can_have("ext4") {
+        Ok(()) => Ok("under all of them but tmpfs".into()),
+        Err(_) => can_have(WITHOUT_ROOT).map(|()| format!("under {WITHOUT_ROOT} alone")),
+    }
+}
+
 /// Whether a file system can be on a simulated disk here.
 ///
 /// # Errors
 /// A sentence: why not, and what would help.
-fn can_simulate(disk: &OnDisk, file_system: &FileSystem) -> std::result::Result<(), String> {
-    let name = &disk.name;
-    if file_system.kind().is_in_memory() {
-        let kind = file_system.kind().name;
+fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(), String> {
+    let kind = file_system.kind();
+    if kind.is_in_memory() {
+        let kind = kind.name;
         return Err(format!("{kind} is memory: it has no disk under it that could be simulated as {name}"));
     }
-    if !rustix::process::geteuid().is_root() {
-        return Err(format!("a simulated disk ({name}) needs root: {}", driver::with_sudo()));
+    if !kind.is_a_program() && !rustix::process::geteuid().is_root() {
+        let kind = kind.name;
+        return Err(format!(
+            "{kind} on a simulated disk ({name}) needs root ({WITHOUT_ROOT} needs none): {}",
+            driver::with_sudo()
+        ));
     }
-    let missing = driver::devices().into_iter().find_map(|(what, device)| Some((what, device.err()?)));
+    let needed =
+        driver::devices().into_iter().filter(|(what, _)| *what == driver::BY_FUSE || !kind.is_a_program());
+    let missing = needed.into_iter().find_map(|(what, device)| Some((what, device.err()?)));
     missing.map_or(Ok(()), |(what, why)| Err(format!("a simulated disk ({name}) needs {what}: {why}")))
 }
 

@@ -148,3 +148,42 @@ fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
     assert_eq!((counts.writes.requests, counts.flushes), (32, 32));
     assert!(counts.tally.seeks > 0 && counts.modelled_ns > 0, "{counts:?}");
 }
+
+/// Whether a program is installed and did what it was told to; where it isn't, the reason is printed.
+fn done(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
+    match std::process::Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("skipped: {program}: {error}");
+            false
+        }
+    }
+}
+
+/// Hence no guarantee `power` on fuse2fs. Where this fails, a newer one may do more.
+#[test]
+fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
+    let Some((folder, server)) = mounted(&fixed(0.0), 32 << 20, None) else { return };
+    let (disk, at) = (folder.path().join(DISK), tempfile::tempdir().unwrap());
+    let format = ["-q", "-F", "-t", "ext4", "-O", "^has_journal"].map(std::ffi::OsStr::new);
+    let mount = ["-o", "fakeroot"].map(std::ffi::OsStr::new);
+    if !done("mke2fs", &[&format[..], &[disk.as_os_str()]].concat())
+        || !done("fuse2fs", &[&mount[..], &[disk.as_os_str(), at.path().as_os_str()]].concat())
+    {
+        return;
+    }
+    let flushes = |file: &File| {
+        let before = server.counts().flushes;
+        file.sync_all().unwrap();
+        server.counts().flushes - before
+    };
+    let path = at.path().join("record");
+    fs::write(&path, "value").unwrap();
+    let written = File::options().write(true).open(&path).unwrap();
+    // Before and after its superblock.
+    assert_eq!(flushes(&written), 2);
+    assert_eq!(flushes(&File::open(at.path()).unwrap()), 0);
+    assert_eq!(flushes(&File::open(&path).unwrap()), 0);
+    drop(written);
+    fuse_unmounted(at.path());
+}

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use storebench_core::axis::Value;
 use storebench_core::axis::file_system::FileSystem;
+use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::background;
 use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
@@ -89,6 +91,18 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
         }
     }
     on_disks(places, &disks)
+}
+
+/// Names the file system that needs no root, where simulated disks have none named and this is not root: ext4 can't be had then.
+/// Whether it did; the disk called `here` has it, too.
+pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
+    let names_none = !plan.axes.names(Axis::PLACE) && directories.contains_key(DEFAULT_PLACE);
+    let is_asked = names_none && simulated(plan).iter().any(Option::is_some);
+    let is_needed = is_asked && !rustix::process::geteuid().is_root();
+    if is_needed {
+        plan.axes.set(Axis::PLACE, [Value::word(WITHOUT_ROOT)]);
+    }
+    is_needed
 }
 
 /// The disks of a plan, each with its name; `None` for the one under the place.
@@ -263,11 +277,9 @@ fn goes_further(plan: &Plan) -> bool {
 /// Why a cell's place can't keep what it promises, if it can't.
 fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
     let Place::Image { file_system, .. } = places.get(cell.site().as_ref())? else { return None };
-    let promises = cell.guarantee().tier() == Some(Guarantee::Power);
-    let forgets = promises && file_system.kind().is_in_memory();
-    forgets.then(|| {
-        format!("{} is memory, which a power cut takes with all that was synced", file_system.kind().name)
-    })
+    let kind = file_system.kind();
+    let forgets = kind.forgets.filter(|_| cell.guarantee().tier() == Some(Guarantee::Power))?;
+    Some(format!("{} {forgets}", kind.name))
 }
 
 /// Why a cell has no place, if it has none: a directory is on the disk that it is on.

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::Result;
 use storebench_core::plan::Source;
 use storebench_core::store::StoreDef;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch};
+use super::output::tell;
 use super::plan::plan;
 use super::prepare::{Started, prepare};
 use super::properties::Texts;
@@ -42,7 +44,11 @@ pub fn start<T>(
     trace::look(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;
-    let places = launch::places(&plan, &launch::directories(&args.at, out)?)?;
+    let directories = launch::directories(&args.at, out)?;
+    if launch::name_place(&mut plan, &directories) {
+        tell(&format!("without root, the file system is {WITHOUT_ROOT} (--place {WITHOUT_ROOT}), not ext4"));
+    }
+    let places = launch::places(&plan, &directories)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     let prepared = prepare(&launch, args.dry_run, interrupted);
     if matches!(prepared, Ok(Started::Ran(()))) {

@@ -1,7 +1,6 @@
 //! File systems in images: every store on each that this machine has, and nothing else touched, whatever happens.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,17 +8,15 @@ use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::image::{Driver, program};
+use storebench_core::image::Driver;
 use storebench_core::result::{Failure, Outcome, Run, TrialResult};
 
-use crate::cli::support::{
-    STOREBENCH, Said, Scratch, Started, TINY, assert_complete, faulty, is_root, said, skipped, wait_for,
-};
+use crate::cli::support::{Scratch, Started, TINY, assert_complete, faulty, is_root, skipped, wait_for};
 
 /// Every store that keeps its files itself.
 const STORES: &str = "berkeleydb,fjall,flat-folder,leveldb,lmdb,nested-folder,redb,rocksdb,sqlite,unqlite";
 /// The file systems of every machine on which all tests are to run, and nothing may be skipped.
-const EVERYWHERE: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "ntfs", "exfat"];
+const EVERYWHERE: [&str; 8] = ["ext2", "ext3", "ext4", "fuse2fs", "xfs", "btrfs", "ntfs", "exfat"];
 
 /// Whether this machine can mount a file system; where it can't, the test says so.
 pub fn can_mount(name: &str) -> bool {
@@ -36,7 +33,7 @@ pub fn can_mount(name: &str) -> bool {
 }
 
 /// The stores that live on every file system: those that keep their files themselves, and PostgreSQL where it is installed.
-fn residents() -> String {
+pub fn residents() -> String {
     let postgres = storebench::STORES.iter().find(|store| store.name == "postgres" && store.open.is_ok());
     match postgres.map(|store| store.lacks()) {
         Some(None) => format!("{STORES},postgres"),
@@ -76,7 +73,7 @@ pub fn with_disk() -> Scratch {
 }
 
 /// Trials that did not end well, in words.
-fn failed(run: &Run) -> Vec<String> {
+pub fn failed(run: &Run) -> Vec<String> {
     let failed = |trial: &TrialResult| match &trial.outcome {
         Outcome::Ok => None,
         Outcome::Failed { message, .. } | Outcome::Unsupported { message } => {
@@ -115,47 +112,6 @@ fn every_store_lives_on_every_file_system_of_this_machine() {
     if is_root() {
         assert!(on_loops.clone().count() > 0 && on_loops.clone().all(|trial| traffic(&trial)));
     }
-    assert_gone(&scratch);
-}
-
-/// Runs storebench as a user without rights, for whom the device of FUSE is open as on most machines: in a mount namespace of
-/// its own, as this machine may keep it for root.
-fn without_rights(scratch: &Scratch, arguments: &str) -> Said {
-    let program = scratch.join("storebench");
-    fs::copy(STOREBENCH, &program).unwrap();
-    for folder in [scratch.path().to_owned(), scratch.join("disk")] {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
-    }
-    let script = "mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse && \
-                  exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", script, "sh"]).arg(program).args(arguments.split_whitespace());
-    said(command.current_dir(scratch.path()).stdin(Stdio::null()))
-}
-
-/// Whoever is not root gets what programs can mount by FUSE, and is told how to get the rest.
-#[test]
-fn without_root_programs_mount_what_they_can() {
-    let lacking = ["mke2fs", "fuse2fs", "mkfs.xfs", "fusermount", "setpriv"];
-    let lacking: Vec<_> = lacking.into_iter().filter(|name| program(name).is_none()).collect();
-    if !is_root() || !Path::new("/dev/fuse").exists() || !lacking.is_empty() {
-        return skipped("a user without rights", &format!("needs root, /dev/fuse and {lacking:?}"));
-    }
-    // Where the tests are built, such a user may not look.
-    let scratch = Scratch::elsewhere();
-    fs::create_dir(scratch.join("disk")).unwrap();
-    let stores = residents();
-    let study = TINY.replace("--guarantee process", "--guarantee default");
-    without_rights(&scratch, &format!("run crud --store {stores} --place ext4:4096,xfs {study} --at disk"))
-        .ends(Exit::Success);
-    let run = scratch.results();
-    assert_complete(&run, stores.split(',').count(), 1);
-    assert_eq!(failed(&run), [""; 0]);
-    let ext4 = run.header.places.iter().find(|place| place.name == "ext4:4096").unwrap();
-    assert_eq!(ext4.driver.as_deref(), Some("FUSE (fuse2fs)"));
-    let left = run.header.left_out.iter().find(|left| left.cell.place() == "xfs").unwrap();
-    let line = format!("mounting xfs needs root: sudo {}/storebench run crud ", scratch.path().display());
-    assert!(left.reason.starts_with(&line), "{}", left.reason);
     assert_gone(&scratch);
 }
 

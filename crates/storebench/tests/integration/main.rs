@@ -22,6 +22,7 @@ mod snippets;
 mod spoken;
 mod structure;
 mod torture;
+mod without_root;
 mod ycsb;
 
 /// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.

@@ -1,5 +1,8 @@
 //! The table of file systems that an image can have.
 
+/// The kind that needs no root, also on a simulated disk.
+pub const WITHOUT_ROOT: &str = "fuse2fs";
+
 const MIB: u64 = 1 << 20;
 /// Files that an engine may have beside its records' own, each of which fills a cluster.
 const STORE_FILES: u64 = 256;
@@ -20,7 +23,7 @@ pub struct Kind {
     pub format: Option<Tool>,
     /// The arguments of the program before the image's path.
     arguments: fn(u32) -> Vec<String>,
-    /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there.
+    /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there. Empty for one that is a program.
     pub kernel: &'static [&'static str],
     /// The program that mounts it without the kernel's own driver, where there is one.
     pub fuse: Option<Fuse>,
@@ -28,6 +31,8 @@ pub struct Kind {
     pub options: &'static str,
     /// Whether its files have no owners, so that a mount gives all of them to one.
     pub ownerless: bool,
+    /// Why a power cut can take what was synced there, if it can.
+    pub forgets: Option<&'static str>,
     /// The smallest image that can be formatted so, in bytes, with room for what the file system itself takes.
     least_bytes: fn(u32) -> u64,
 }
@@ -66,8 +71,6 @@ const BYTES_PER_FILE: &str = "4096";
 const POWERS_4K: &[u32] = &[1024, 2048, 4096];
 const POWERS_64K: &[u32] = &[512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fsprogs" });
-const FUSE2FS: Option<Fuse> =
-    Some(Fuse { tool: Tool { program: "fuse2fs", package: "fuse2fs" }, options: "fakeroot,nodev,nosuid" });
 
 /// The defaults that each entry begins from.
 const NONE: Kind = Kind {
@@ -80,6 +83,7 @@ const NONE: Kind = Kind {
     fuse: None,
     options: "",
     ownerless: false,
+    forgets: None,
     least_bytes: |_| 64 * MIB,
 };
 
@@ -91,7 +95,6 @@ pub static KINDS: &[Kind] = &[
         format: E2FSPROGS,
         arguments: |cluster| ext("ext2", cluster, "lazy_itable_init=0"),
         kernel: &["ext2"],
-        fuse: FUSE2FS,
         ..NONE
     },
     Kind {
@@ -100,7 +103,6 @@ pub static KINDS: &[Kind] = &[
         format: E2FSPROGS,
         arguments: |cluster| ext("ext3", cluster, "lazy_itable_init=0,lazy_journal_init=0"),
         kernel: &["ext3"],
-        fuse: FUSE2FS,
         ..NONE
     },
     Kind {
@@ -109,7 +111,22 @@ pub static KINDS: &[Kind] = &[
         format: E2FSPROGS,
         arguments: |cluster| ext("ext4", cluster, "lazy_itable_init=0,lazy_journal_init=0"),
         kernel: &["ext4"],
-        fuse: FUSE2FS,
+        ..NONE
+    },
+    Kind {
+        name: WITHOUT_ROOT,
+        clusters: POWERS_4K,
+        format: E2FSPROGS,
+        // It would leave a journal unused: it writes what it changes in its place.
+        arguments: |cluster| [ext("ext4", cluster, "lazy_itable_init=0"), words("-O ^has_journal")].concat(),
+        fuse: Some(Fuse {
+            tool: Tool { program: "fuse2fs", package: "fuse2fs" },
+            options: "fakeroot,nodev,nosuid",
+        }),
+        forgets: Some(
+            "hands no sync of a folder, or of a file that is open for reading alone, on to its disk: a power cut can take \
+             what was synced",
+        ),
         ..NONE
     },
     Kind {
@@ -179,7 +196,14 @@ pub static KINDS: &[Kind] = &[
         ownerless: true,
         ..NONE
     },
-    Kind { name: "tmpfs", clusters: &[], default_cluster: 0, kernel: &["tmpfs"], ..NONE },
+    Kind {
+        name: "tmpfs",
+        clusters: &[],
+        default_cluster: 0,
+        kernel: &["tmpfs"],
+        forgets: Some("is memory, which a power cut takes with all that was synced"),
+        ..NONE
+    },
 ];
 
 impl Kind {
@@ -191,6 +215,11 @@ impl Kind {
     /// Whether it lives in memory, without an image.
     pub fn is_in_memory(&self) -> bool {
         self.format.is_none()
+    }
+
+    /// Whether no kernel has it: it is a program, which mounts it by FUSE, without root as well.
+    pub fn is_a_program(&self) -> bool {
+        self.kernel.is_empty()
     }
 
     /// The arguments of its program before the image's path.
@@ -225,7 +254,7 @@ mod tests {
     #[test]
     fn every_kind_is_whole() {
         for kind in KINDS {
-            assert!(!kind.kernel.is_empty(), "{}", kind.name);
+            assert!(!kind.is_a_program() || kind.fuse.is_some(), "{}", kind.name);
             assert_eq!(Kind::named(kind.name), Some(kind));
             assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
             assert!(kind.clusters.is_sorted(), "{}", kind.name);

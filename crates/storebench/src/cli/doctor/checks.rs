@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use storebench_core::axis::file_system::kind::KINDS;
+use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
 use storebench_core::background;
 use storebench_core::cell::Background;
 use storebench_core::error::{Error, Result};
@@ -163,14 +163,20 @@ fn stores(here: &Here<'_>) -> Vec<Line> {
 fn rights(here: &Here<'_>) -> Vec<Line> {
     let root = match here.is_root {
         true => ok("root", "yes"),
-        false => hint("root", "no", "file systems in images, and cold reads of names and inodes, need sudo"),
+        false => {
+            let help = format!(
+                "file systems in images other than {WITHOUT_ROOT}, and cold reads of names and inodes, need sudo"
+            );
+            hint("root", "no", help)
+        }
     };
     let counted = match &here.cgroups {
         Ok(()) => ok("memory by cgroup", "the page cache counts as the trial's"),
         Err(why) => hint("memory by cgroup", "the page cache is not counted", why),
     };
     let devices = driver::devices().map(|(name, there)| either(name, there));
-    [root, counted].into_iter().chain(devices).collect()
+    let disks = either("simulated disks (--disk)", image::simulated());
+    [root, counted].into_iter().chain(devices).chain([disks]).collect()
 }
 
 /// Each is made and mounted once, in a work folder.

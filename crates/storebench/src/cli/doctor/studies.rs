@@ -84,6 +84,7 @@ impl Tally {
             plan.settle(Core::here);
         }
         let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
+        launch::name_place(&mut plan, &directories);
         let places = launch::places(&plan, &directories)?;
         let launch = Launch::new(stores, &plan, &places, None)?;
         self.can.extend(launch.cells.iter().map(|cell| cell.id()));
