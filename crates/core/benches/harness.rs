@@ -129,6 +129,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
         kill: None,

@@ -3,6 +3,7 @@
 //! elsewhere by then.
 
 pub mod driver;
+pub mod journal;
 mod loop_device;
 pub mod make;
 pub mod mount;
@@ -16,6 +17,7 @@ use std::process::{Command, Stdio};
 use rustix::fs::{MemfdFlags, memfd_create};
 
 pub use self::driver::Driver;
+pub use self::loop_device::LoopDevice;
 pub use self::mount::Mounted;
 
 /// The name under which a program finds the file that it was given as its standard input.

@@ -24,8 +24,9 @@ pub use self::place::PlaceInfo;
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
-pub use self::simulated::{DiskReport, MOST_LATE};
+pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk, Transit};
 use crate::cell::Cell;
+use crate::simulated::Requests;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
@@ -348,6 +349,9 @@ pub struct Counters {
     /// The duration of the phase, in nanoseconds; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
+    /// The requests that the simulated disk answered meanwhile, whoever made them; absent where there is none, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<Requests>,
 }
 
 /// Traffic of the whole block device under the place (its own counters in /sys/block).
@@ -451,6 +455,9 @@ pub struct OperationResult {
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+    /// The requests to a simulated disk, where the operation has no counters of its own: those of the phase that it was part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_disk: Option<PhaseDisk>,
     /// Second by second, where it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-pub use storebench_disk::counts::Counts;
+pub use storebench_disk::counts::{Counts, OfKind, Requests};
 use storebench_disk::daemon::{self, Order};
+pub use storebench_disk::device::Tally;
 use storebench_disk::disks::Disk;
 use storebench_disk::names::COUNTS;
 pub use storebench_disk::names::{DISK, SOURCE};
@@ -44,6 +45,8 @@ pub struct Serving<'a> {
     pub disk: &'a OnDisk,
     /// The seed of what is random in it.
     pub seed: u64,
+    /// Where the file system has its journal; nowhere where that is not known.
+    pub journal: &'a [(u64, u64)],
     /// The image: a formatted one, of which a copy in memory is served, or one that is served itself.
     pub image: &'a File,
     /// Whether it is the copy.
@@ -56,8 +59,8 @@ impl Served {
     /// # Errors
     /// When it can't be started, or says why it can't serve.
     pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
-        let Serving { disk: OnDisk { name, disk }, seed, image, in_memory } = serving;
-        let order = Order { disk: (**disk).clone(), seed, in_memory, log: None };
+        let Serving { disk: OnDisk { name, disk }, seed, journal, image, in_memory } = serving;
+        let order = Order { disk: (**disk).clone(), seed, in_memory, journal: journal.to_vec(), log: None };
         let words = [
             OsString::from(WORD),
             OsString::from(name),

@@ -16,24 +16,41 @@ pub struct OfKind {
     pub requests: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The sum of the times that the model gave them, in nanoseconds: from arrival to due.
+    #[serde(default)]
+    pub modelled_ns: Nanos,
 }
 
-/// All that a simulated disk has counted since it was there.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+/// The requests to a simulated disk that were answered over some time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
     /// Reads.
     pub reads: OfKind,
     /// Writes.
     pub writes: OfKind,
+    /// Those of the writes that went into the file system's journal; absent where its place is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<OfKind>,
     /// Discards.
     pub discards: OfKind,
     /// Flushes.
     pub flushes: u64,
+    /// The sum of the times that the model gave them, in nanoseconds.
+    #[serde(default)]
+    pub flush_ns: Nanos,
     /// Events that the model counted.
     #[serde(flatten)]
     pub tally: Tally,
-    /// The sum of the times that the model gave, in nanoseconds: from arrival to due.
+    /// The sum of the times that the model gave all of them, in nanoseconds.
     pub modelled_ns: Nanos,
+}
+
+/// All that a simulated disk has counted since it was there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Requests, which do not depend on how quick the server is.
+    #[serde(flatten)]
+    pub requests: Requests,
     /// The sum of the times by which replies were sent after they were due, in nanoseconds.
     pub late_ns: Nanos,
     /// The 99th percentile of these.
@@ -42,38 +59,66 @@ pub struct Counts {
     pub processor_ns: Nanos,
 }
 
-impl Counts {
-    /// Replies.
-    pub fn replies(&self) -> u64 {
-        self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
+impl OfKind {
+    fn each(self, other: OfKind, both: fn(u64, u64) -> u64) -> OfKind {
+        OfKind {
+            requests: both(self.requests, other.requests),
+            bytes: both(self.bytes, other.bytes),
+            modelled_ns: both(self.modelled_ns, other.modelled_ns),
+        }
     }
 
+    fn add(&mut self, request: &Request, modelled: Nanos) {
+        let one = OfKind { requests: 1, bytes: request.bytes, modelled_ns: modelled };
+        *self = self.each(one, u64::saturating_add);
+    }
+}
+
+impl Requests {
+    fn each(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: Tally) -> Requests {
+        Requests {
+            reads: self.reads.each(other.reads, both),
+            writes: self.writes.each(other.writes, both),
+            journal: self.journal.zip(other.journal).map(|(one, other)| one.each(other, both)),
+            discards: self.discards.each(other.discards, both),
+            flushes: both(self.flushes, other.flushes),
+            flush_ns: both(self.flush_ns, other.flush_ns),
+            tally,
+            modelled_ns: both(self.modelled_ns, other.modelled_ns),
+        }
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Requests) -> Requests {
+        self.each(other, u64::saturating_add, self.tally.plus(other.tally))
+    }
+
+    /// Those since an earlier count of the same disk.
+    pub fn since(&self, before: &Requests) -> Requests {
+        self.each(before, u64::saturating_sub, self.tally.since(before.tally))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
+    }
+}
+
+impl Counts {
     /// The mean by which a reply was late, in nanoseconds.
     pub fn late_ns_mean(&self) -> f64 {
-        self.late_ns as f64 / self.replies().max(1) as f64
+        self.late_ns as f64 / self.requests.all().max(1) as f64
     }
 
     /// The lateness as a share of the time that the model gave.
     pub fn late_share(&self) -> f64 {
-        self.late_ns as f64 / self.modelled_ns.max(1) as f64
+        self.late_ns as f64 / self.requests.modelled_ns.max(1) as f64
     }
 
     /// The counts since earlier ones of the same disk. A percentile is that of the whole time.
     pub fn since(&self, before: &Counts) -> Counts {
-        let of = |now: OfKind, then: OfKind| OfKind {
-            requests: now.requests.saturating_sub(then.requests),
-            bytes: now.bytes.saturating_sub(then.bytes),
-        };
         Counts {
-            reads: of(self.reads, before.reads),
-            writes: of(self.writes, before.writes),
-            discards: of(self.discards, before.discards),
-            flushes: self.flushes.saturating_sub(before.flushes),
-            tally: Tally {
-                seeks: self.tally.seeks.saturating_sub(before.tally.seeks),
-                merges: self.tally.merges.saturating_sub(before.tally.merges),
-            },
-            modelled_ns: self.modelled_ns.saturating_sub(before.modelled_ns),
+            requests: self.requests.since(&before.requests),
             late_ns: self.late_ns.saturating_sub(before.late_ns),
             late_ns_p99: self.late_ns_p99,
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
@@ -85,40 +130,57 @@ impl Counts {
 #[derive(Debug)]
 pub struct Counter {
     counts: Counts,
+    /// Where the file system has its journal: each part from one byte to before another.
+    journal: Vec<(u64, u64)>,
     late: Histogram<u64>,
 }
 
 impl Counter {
-    /// From nothing.
+    /// From nothing, on a disk with a journal there; none where that is not known.
     ///
     /// # Errors
     /// Never: its bounds are constants.
-    pub fn new() -> Result<Counter, String> {
+    pub fn new(journal: Vec<(u64, u64)>) -> Result<Counter, String> {
         let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
-        Ok(Counter { counts: Counts::default(), late })
+        let of_journal = (!journal.is_empty()).then(OfKind::default);
+        let requests = Requests { journal: of_journal, ..Requests::default() };
+        Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late })
     }
 
-    /// A reply has been sent, so long after it was due, to a request that the model gave so much time.
-    pub fn replied(&mut self, request: &Request, modelled: Nanos, late: Nanos) {
-        let counts = &mut self.counts;
-        let of_kind = match request.kind {
-            Kind::Read => &mut counts.reads,
-            Kind::Write => &mut counts.writes,
-            Kind::Discard => &mut counts.discards,
-            Kind::Flush => &mut OfKind::default(),
-        };
-        of_kind.requests += 1;
-        of_kind.bytes += request.bytes;
-        counts.flushes += u64::from(request.kind == Kind::Flush);
+    /// A request is due that the model gave so much time. It is counted before its reply is sent, so that whoever has that finds it
+    /// counted.
+    pub fn due(&mut self, request: &Request, modelled: Nanos) {
+        let counts = &mut self.counts.requests;
         counts.modelled_ns += modelled;
-        counts.late_ns += late;
+        match request.kind {
+            Kind::Read => counts.reads.add(request, modelled),
+            Kind::Write => counts.writes.add(request, modelled),
+            Kind::Discard => counts.discards.add(request, modelled),
+            Kind::Flush => {
+                counts.flushes += 1;
+                counts.flush_ns += modelled;
+            }
+        }
+        let is_in = |(from, to): &(u64, u64)| (*from..*to).contains(&request.at);
+        if let Some(of_journal) = &mut counts.journal
+            && request.kind == Kind::Write
+            && self.journal.iter().any(is_in)
+        {
+            of_journal.add(request, modelled);
+        }
+    }
+
+    /// A reply has been sent, so long after it was due.
+    pub fn sent(&mut self, late: Nanos) {
+        self.counts.late_ns += late;
         self.late.saturating_record(late.max(1));
     }
 
     /// The counts so far, with what the device and the system tell.
     pub fn counts(&self, tally: Tally, processor_ns: Nanos) -> Counts {
         let late_ns_p99 = self.late.value_at_quantile(0.99);
-        Counts { tally, processor_ns, late_ns_p99, ..self.counts.clone() }
+        let requests = Requests { tally, ..self.counts.requests.clone() };
+        Counts { requests, processor_ns, late_ns_p99, ..self.counts }
     }
 }
 
@@ -126,31 +188,48 @@ impl Counter {
 mod tests {
     use super::*;
 
+    fn replied(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
+        counter.due(&request, modelled);
+        counter.sent(late);
+    }
+
     #[test]
     fn each_kind_is_counted_and_lateness_is_a_share_of_the_time_given() {
-        let mut counter = Counter::new().unwrap();
-        counter.replied(&Request::read(0, 4096), 1_000, 10);
-        let before = counter.counts(Tally { seeks: 1, merges: 0 }, 5);
-        counter.replied(&Request::write(0, 512), 2_000, 30);
-        counter.replied(&Request::discard(0, 99), 0, 0);
-        counter.replied(&Request::flush(), 1_000, 60);
-        let after = counter.counts(Tally { seeks: 4, merges: 2 }, 9);
-        assert_eq!((after.replies(), after.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
+        let mut counter = Counter::new(vec![(4096, 8192)]).unwrap();
+        replied(&mut counter, Request::read(0, 4096), 1_000, 10);
+        let events = |seeks| Tally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..Tally::default() };
+        let before = counter.counts(events(1), 5);
+        replied(&mut counter, Request::write(4096, 512), 2_000, 30);
+        replied(&mut counter, Request::write(8192, 100), 0, 0);
+        replied(&mut counter, Request::flush(), 1_000, 60);
+        let after = counter.counts(events(4), 9);
+        assert_eq!((after.requests.all(), after.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
         let since = after.since(&before);
-        assert_eq!(
-            (since.reads.requests, since.writes, since.flushes),
-            (0, OfKind { requests: 1, bytes: 512 }, 1)
-        );
-        assert_eq!((since.tally, since.processor_ns), (Tally { seeks: 3, merges: 2 }, 4));
+        assert_eq!((since.requests.reads, since.requests.flushes), (OfKind::default(), 1));
+        let writes = OfKind { requests: 2, bytes: 612, modelled_ns: 2_000 };
+        let in_journal = OfKind { requests: 1, bytes: 512, modelled_ns: 2_000 };
+        assert_eq!((since.requests.writes, since.requests.journal), (writes, Some(in_journal)));
+        assert_eq!((since.requests.flush_ns, since.requests.modelled_ns), (1_000, 3_000));
+        let tally = Tally { seeks: 3, merges: 2, seek_ns: 300, ..Tally::default() };
+        assert_eq!((since.requests.tally, since.processor_ns), (tally, 4));
+        assert_eq!(before.requests.plus(&since.requests), after.requests);
         let text = serde_json::to_string(&after).unwrap();
         assert_eq!(serde_json::from_str::<Counts>(&text).unwrap(), after);
     }
 
     #[test]
+    fn counts_of_earlier_versions_are_read() {
+        let text = r#"{"reads":{"requests":1,"bytes":2},"writes":{"requests":3,"bytes":4},"discards":{"requests":0,"bytes":0},
+            "flushes":5,"seeks":6,"merges":7,"modelled_ns":8,"late_ns":9,"late_ns_p99":10,"processor_ns":11}"#;
+        let counts: Counts = serde_json::from_str(text).unwrap();
+        assert_eq!((counts.requests.tally.seeks, counts.requests.journal, counts.late_ns), (6, None, 9));
+    }
+
+    #[test]
     fn the_99th_percentile_is_that_of_all_replies() {
-        let mut counter = Counter::new().unwrap();
-        (0..990).for_each(|_| counter.replied(&Request::flush(), 0, 1_000));
-        (0..10).for_each(|_| counter.replied(&Request::flush(), 0, 5_000_000));
+        let mut counter = Counter::new(Vec::new()).unwrap();
+        (0..990).for_each(|_| replied(&mut counter, Request::flush(), 0, 1_000));
+        (0..10).for_each(|_| replied(&mut counter, Request::flush(), 0, 5_000_000));
         let p99 = counter.counts(Tally::default(), 0).late_ns_p99;
         assert!((1_000..1_020).contains(&p99), "{p99}");
     }

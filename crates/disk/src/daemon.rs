@@ -18,6 +18,9 @@ pub struct Order {
     pub seed: u64,
     /// Whether it is a copy of the image, in memory; else it is the image itself.
     pub in_memory: bool,
+    /// Where the file system on it has its journal, each part from one byte to before another: writes there are told apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<(u64, u64)>,
     /// Where its requests are logged, with what they write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
@@ -46,7 +49,7 @@ pub fn serve(
         Writer::begin(Box::new(std::io::BufWriter::new(file)), true)
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
-    let server = Server::mount(image, device, log, at);
+    let server = Server::mount(image, device, order.journal.clone(), log, at);
     let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
     mounted()?;
     server.wait().map_err(|error| error.to_string())

@@ -33,6 +33,37 @@ pub struct Tally {
     pub seeks: u64,
     /// Allocation units of flash that were copied to close them.
     pub merges: u64,
+    /// Time in which a hard disk's heads moved, settled, and waited for the platters to turn, in nanoseconds.
+    #[serde(default)]
+    pub seek_ns: Nanos,
+    /// Time that copying units took.
+    #[serde(default)]
+    pub merge_ns: Nanos,
+    /// Time in which bytes were read from platters or written to them, passed a wire, or were programmed.
+    #[serde(default)]
+    pub transfer_ns: Nanos,
+}
+
+impl Tally {
+    fn each(self, other: Tally, both: fn(u64, u64) -> u64) -> Tally {
+        Tally {
+            seeks: both(self.seeks, other.seeks),
+            merges: both(self.merges, other.merges),
+            seek_ns: both(self.seek_ns, other.seek_ns),
+            merge_ns: both(self.merge_ns, other.merge_ns),
+            transfer_ns: both(self.transfer_ns, other.transfer_ns),
+        }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Tally) -> Tally {
+        self.each(other, u64::saturating_add)
+    }
+
+    /// The events since an earlier count.
+    pub fn since(self, before: Tally) -> Tally {
+        self.each(before, u64::saturating_sub)
+    }
 }
 
 /// The model of a device that takes requests in their order: when each is due is known as it arrives.

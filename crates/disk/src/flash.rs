@@ -63,7 +63,7 @@ pub struct Card {
     programmed: Nanos,
     /// The one used longest ago first.
     open: VecDeque<Unit>,
-    merges: u64,
+    tally: Tally,
 }
 
 fn micros(us: f64) -> Nanos {
@@ -78,7 +78,7 @@ impl Card {
     /// The device at rest, with no unit open.
     pub fn new(flash: Flash) -> Card {
         let channels = vec![0; flash.read_channels.max(1) as usize];
-        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), merges: 0 }
+        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: Tally::default() }
     }
 
     fn read(&mut self, bytes: u64, now: Nanos) -> Nanos {
@@ -88,7 +88,9 @@ impl Card {
         let Some(channel) = first.map(|(index, _)| index) else { return now };
         let found = self.channels[channel].max(now).max(ready) + micros(self.flash.read_us);
         self.channels[channel] = found;
-        self.wire = self.wire.max(found) + transfer(bytes, self.flash.read_mb_per_s);
+        let passes = transfer(bytes, self.flash.read_mb_per_s);
+        self.tally.transfer_ns += passes;
+        self.wire = self.wire.max(found) + passes;
         if self.channels.len() == 1 {
             // Without a queue the next is looked up when this one has been sent.
             self.channels[channel] = self.wire;
@@ -99,7 +101,11 @@ impl Card {
     fn write(&mut self, request: &Request, now: Nanos) -> Nanos {
         let page = ((self.flash.page_kib * 1024.0) as u64).max(1);
         let pages = (request.at % page + request.bytes).div_ceil(page);
-        let program = transfer(pages * page, self.flash.write_mb_per_s) + self.open_units(request);
+        let bytes = transfer(pages * page, self.flash.write_mb_per_s);
+        let copies = self.open_units(request);
+        self.tally.transfer_ns += bytes;
+        self.tally.merge_ns += copies;
+        let program = bytes + copies;
         let Some(cache) = self.flash.cache_mib else {
             let start = self.programmed.max(now).max(self.wire);
             self.programmed = start + micros(self.flash.write_us) + program;
@@ -145,7 +151,7 @@ impl Card {
             return 0;
         }
         let Some(closed) = self.open.pop_front() else { return 0 };
-        self.merges += 1;
+        self.tally.merges += 1;
         transfer(size - closed.in_sequence.unwrap_or(0), self.flash.write_mb_per_s)
     }
 
@@ -172,7 +178,7 @@ impl Model for Card {
     }
 
     fn tally(&self) -> Tally {
-        Tally { merges: self.merges, ..Tally::default() }
+        self.tally
     }
 }
 

@@ -74,17 +74,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// Mounts a disk in an empty folder. What is asked of it is logged, where a log is given.
+    /// Mounts a disk in an empty folder. Writes to the journal are counted apart, where it is known where that is; what is asked of
+    /// it is logged, where a log is given.
     ///
     /// # Errors
     /// When FUSE can't be used, with the system's reason.
     pub fn mount(
         image: Image,
         device: Box<dyn Device>,
+        journal: Vec<(u64, u64)>,
         log: Option<Writer>,
         at: &Path,
     ) -> io::Result<Server> {
-        let counter = Counter::new().map_err(io::Error::other)?;
+        let counter = Counter::new(journal).map_err(io::Error::other)?;
         let state = State {
             device,
             open: HashMap::new(),
@@ -227,18 +229,18 @@ impl Shared {
             let now = self.now().max(state.latest);
             state.latest = now;
             while let Some((id, due)) = state.device.take(now) {
-                due_now.extend(state.open.remove(&id).map(|open| (open, due)));
+                let Some(open) = state.open.remove(&id) else { continue };
+                state.counter.due(&open.request, due.saturating_sub(open.arrived));
+                due_now.push((open, due));
             }
             if due_now.is_empty() {
                 state = self.rest(state, now);
                 continue;
             }
             drop(state);
-            let sent: Vec<(Request, Nanos, Nanos)> = due_now.drain(..).map(|open| self.send(open)).collect();
+            let late: Vec<Nanos> = due_now.drain(..).map(|open| self.send(open)).collect();
             state = self.state();
-            for (request, modelled, late) in sent {
-                state.counter.replied(&request, modelled, late);
-            }
+            late.into_iter().for_each(|late| state.counter.sent(late));
         }
     }
 
@@ -260,9 +262,9 @@ impl Shared {
         self.state()
     }
 
-    /// Sends a reply: its request, the time that the model gave it, and how late it was sent.
-    fn send(&self, (open, due): (Open, Nanos)) -> (Request, Nanos, Nanos) {
-        let Open { request, arrived, answer } = open;
+    /// Sends a reply; how late that was.
+    fn send(&self, (open, due): (Open, Nanos)) -> Nanos {
+        let Open { request, answer, .. } = open;
         match answer {
             Answer::Read(reply) => {
                 let mut bytes = vec![0; usize::try_from(request.bytes).unwrap_or_default()];
@@ -274,7 +276,7 @@ impl Shared {
             Answer::Write(reply) => reply.written(u32::try_from(request.bytes).unwrap_or(u32::MAX)),
             Answer::Empty(reply) => reply.ok(),
         }
-        (request, due.saturating_sub(arrived), self.now().saturating_sub(due))
+        self.now().saturating_sub(due)
     }
 }
 

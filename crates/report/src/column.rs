@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use storebench_core::result::{Counters, Device, Measured, OperationResult, Traffic};
+use storebench_core::simulated::Requests;
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
 use storebench_core::workload::replay::SPEED_REACHED;
 
@@ -92,6 +93,8 @@ pub struct Column {
     pub value: Value,
     /// Whether the clock limits what it can tell.
     pub clocked: Clocked,
+    /// Whether it counts requests to a simulated disk: what the same work asks of it, on any machine.
+    pub counts_requests: bool,
     /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
     pub in_tables: bool,
 }
@@ -134,6 +137,11 @@ impl Column {
         Column { clocked, ..self }
     }
 
+    /// The same column, which counts requests to a simulated disk: fewer are better, and tables for people have them in a section.
+    const fn of_disk(self) -> Column {
+        Column { counts_requests: true, better: Better::Lower, in_tables: false, ..self }
+    }
+
     /// Whether it is a figure of single operations.
     pub fn is_of_operation(&self) -> bool {
         matches!(self.value, Value::Operation(_))
@@ -165,7 +173,8 @@ const fn operation(
     better: Better,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Operation(value), clocked: Clocked::No, in_tables: true }
+    let value = Value::Operation(value);
+    Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
 }
 
 const fn latency(
@@ -183,7 +192,8 @@ const fn trial(
     better: Better,
     value: fn(&Measured) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Trial(value), clocked: Clocked::No, in_tables: true }
+    let value = Value::Trial(value);
+    Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
 }
 
 /// A figure of the process's work per operation, such as read bytes, page faults or time of the processor.
@@ -362,6 +372,11 @@ pub const COLUMNS: &[Column] = &[
         per_operation(o, |c| Some(c.involuntary_switches))
     })
     .closer(),
+    counted("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| asked(o, Requests::all))
+        .of_disk(),
+    counted("disk_bytes_per_operation", "disk bytes/op", Unit::Bytes, |o| asked(o, bytes)).of_disk(),
+    counted("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| asked(o, |r| r.flushes))
+        .of_disk(),
     counted("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns)).closer(),
     PEAK_MEMORY,
     PEAK_WITHOUT_MAPPED_FILES,
@@ -427,6 +442,18 @@ pub const COLUMNS: &[Column] = &[
     trial("load_rate", "loaded", Unit::PerSecond, Better::Higher, |m| {
         over(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
     }),
+    trial("load_disk_requests", "disk requests in load", Unit::Count, Better::Lower, |m| {
+        Some(asked_in_load(m)?.all() as f64)
+    })
+    .of_disk(),
+    trial("load_disk_bytes", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
+        Some(bytes(asked_in_load(m)?) as f64)
+    })
+    .of_disk(),
+    trial("load_disk_flushes", "disk flushes in load", Unit::Count, Better::Lower, |m| {
+        Some(asked_in_load(m)?.flushes as f64)
+    })
+    .of_disk(),
     trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
         Some(m.load.rest?.took_ns as f64)
     })
@@ -437,6 +464,21 @@ pub const COLUMNS: &[Column] = &[
 /// The counters of an operation, where nothing else was done between that they hold too.
 fn alone(operation: &OperationResult) -> Option<&Counters> {
     operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
+}
+
+/// A number of requests to a simulated disk over the operations, warm-ups included; that of a removal holds the insert that puts a
+/// record back.
+fn asked(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
+    let (requests, operations) = operation.asked_of_disk()?;
+    over(number(requests), operations)
+}
+
+fn asked_in_load(measured: &Measured) -> Option<&Requests> {
+    measured.load.counters.as_ref()?.disk.as_ref()
+}
+
+fn bytes(requests: &Requests) -> u64 {
+    requests.reads.bytes + requests.writes.bytes
 }
 
 /// Bytes over the time that the operation took.

@@ -24,7 +24,7 @@ pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
 use crate::column::{Better, COLUMNS, Column, Unit};
 use crate::layout::Layout;
-use crate::stats::unpaired::{Change, LEVEL, change, holm};
+use crate::stats::unpaired::{Change, LEVEL, change, change_of_ratios, holm, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
 
 /// The figures that are compared unless others are named: what an application feels of each operation, usually and at
@@ -92,6 +92,9 @@ pub struct FigureChange {
     pub new: Summary,
     /// NEW over BASE; `None` where a value is zero.
     pub change: Option<Change>,
+    /// Pairs of trials of one seed, by whose ratios the change is told; 0 where it is told by the sides as they are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pairs: usize,
     /// The chance of as large a change where there is none, adjusted for the number of figures: all that are told at once.
     pub p_adjusted: Option<f64>,
     /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
@@ -263,7 +266,13 @@ fn figure(
     observations: Observations,
 ) -> Option<FigureChange> {
     let [base, new] = observed.values(operation, column, observations);
-    let change = change(&base, &new);
+    // The same work asks the same of a disk: what differs from block to block is in both.
+    let pairs = if column.counts_requests { observed.pairs(operation, column) } else { Vec::new() };
+    let ratios: Vec<f64> = pairs.into_iter().map(ratio_of_pair).collect();
+    let (change, is_coarse) = match ratios.is_empty() {
+        true => (change(&base, &new), is_coarse(base.iter().chain(&new))),
+        false => (change_of_ratios(&ratios), is_coarse([1.0].iter().chain(&ratios))),
+    };
     let weight = change.and_then(|change| change.ratio.interval).map_or(0.0, |interval| {
         // Positive where the interval lies above 1, or below it; the nearer end says by how much at least.
         interval.low.ln().max(-interval.high.ln()).max(0.0)
@@ -281,11 +290,16 @@ fn figure(
         new: Summary::of(&new)?,
         change,
         p_adjusted: None,
-        is_coarse: is_coarse(base.iter().chain(&new)),
+        pairs: ratios.len(),
+        is_coarse,
         detectable: None,
         verdict: Verdict::Unclear,
         weight,
     })
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Whether there are two values at most.

@@ -22,6 +22,7 @@ pub(crate) mod pace;
 mod planned;
 pub mod published;
 pub mod readable;
+pub(crate) mod requests;
 pub(crate) mod rounds;
 pub(crate) mod rule;
 #[cfg(test)]

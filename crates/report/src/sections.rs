@@ -2,6 +2,7 @@
 
 mod clusters;
 mod effects;
+mod requests;
 mod rounds;
 mod sizes;
 mod slowdown;
@@ -15,6 +16,7 @@ pub const SECTIONS: &[&Section] = &[
     &sizes::SECTION,
     &clusters::SECTION,
     &slowdown::SECTION,
+    &requests::SECTION,
     &rounds::SECTION,
     &verdicts::SECTION,
 ];

@@ -8,9 +8,11 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use crate::measure::children;
+use crate::measure::disk_requests;
 use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
 use crate::result::{Counters, Unknown};
+use crate::simulated::Requests;
 
 /// The counters of the process at one moment.
 #[derive(Debug, Clone)]
@@ -23,6 +25,7 @@ pub struct Snapshot {
     involuntary_switches: u64,
     cpu: Duration,
     at: Instant,
+    disk: Option<Requests>,
 }
 
 /// Bytes by calls, since the process was started.
@@ -35,8 +38,21 @@ struct Bytes {
 }
 
 impl Snapshot {
-    /// Now. Takes some microseconds.
+    /// Now. Takes some microseconds, and some tens of them on a simulated disk.
     pub fn now() -> Snapshot {
+        // The disk comes first here and last at the end: asking it is not among what the others count.
+        let disk = disk_requests::so_far();
+        Snapshot { disk, ..Snapshot::of_the_process() }
+    }
+
+    /// The counters of the process from then until now.
+    pub fn until_now(&self) -> Counters {
+        let now = Snapshot::of_the_process();
+        let disk = self.disk.as_ref().and_then(|then| Some(disk_requests::so_far()?.since(then)));
+        Counters { disk, ..now.since(self) }
+    }
+
+    fn of_the_process() -> Snapshot {
         let usage = process::usage();
         Snapshot {
             // Those of a server are made where they can't be counted.
@@ -48,11 +64,11 @@ impl Snapshot {
             involuntary_switches: usage.ru_nivcsw as u64,
             cpu: process::cpu_now(),
             at: Instant::now(),
+            disk: None,
         }
     }
 
-    /// The counters of the process since `earlier`.
-    pub fn since(&self, earlier: &Snapshot) -> Counters {
+    fn since(&self, earlier: &Snapshot) -> Counters {
         let syncs = self.syncs.zip(earlier.syncs).map(|(now, then)| now.since(&then));
         let bytes = self.bytes.zip(earlier.bytes);
         Counters {
@@ -67,6 +83,7 @@ impl Snapshot {
             involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
             cpu_ns: Some(self.cpu.saturating_sub(earlier.cpu).as_nanos() as u64),
             took_ns: Some(self.at.saturating_duration_since(earlier.at).as_nanos() as u64),
+            disk: None,
         }
     }
 }
@@ -127,6 +144,7 @@ impl Counters {
             involuntary_switches: self.involuntary_switches + other.involuntary_switches,
             cpu_ns: sum(self.cpu_ns, other.cpu_ns),
             took_ns: sum(self.took_ns, other.took_ns),
+            disk: self.disk.zip(other.disk.as_ref()).map(|(mine, theirs)| mine.plus(theirs)),
         }
     }
 
@@ -160,7 +178,7 @@ mod tests {
         file.write_all(&[1; 300_000]).unwrap();
         file.sync_all().unwrap();
         let memory = std::hint::black_box(vec![1_u8; 256 << 10]);
-        let counters = Snapshot::now().since(&before);
+        let counters = before.until_now();
         drop(memory);
         assert!(counters.written_bytes.unwrap() >= 300_000, "{counters:?}");
         assert!(counters.minor_faults > 0, "{counters:?}");

@@ -7,6 +7,7 @@ pub mod counters;
 pub mod course;
 pub mod device;
 pub mod disk;
+pub mod disk_requests;
 pub mod environment;
 pub mod latency;
 pub mod limit;

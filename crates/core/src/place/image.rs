@@ -11,7 +11,7 @@ use crate::axis::file_system::FileSystem;
 use crate::axis::file_system::kind::WITHOUT_ROOT;
 use crate::background::available;
 use crate::error::{Error, Exit, Result};
-use crate::image::{Driver, Mounted, driver, make, mount};
+use crate::image::{Driver, Mounted, driver, journal, make, mount};
 use crate::kernel::room;
 use crate::simulated::{OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
@@ -27,6 +27,8 @@ pub struct Template {
     image: File,
     bytes: u64,
     disk: Option<OnDisk>,
+    /// Where its journal is, on a simulated disk.
+    journal: Vec<(u64, u64)>,
 }
 
 /// The findings about a file system from mounting it once.
@@ -71,8 +73,11 @@ impl Template {
         let mut stage = work.stage();
         let (path, image) = stage.file("template")?;
         make::format(file_system, &image, bytes).map_err(Error::io("formatting", &path))?;
+        let journal = disk.map(|_| journal::parts(file_system, &image)).transpose();
+        let journal = journal.map_err(Error::io("reading", &path))?.unwrap_or_default();
         stage.keep();
-        Ok(Template { file_system: file_system.clone(), driver, image, bytes, disk: disk.cloned() })
+        let file_system = file_system.clone();
+        Ok(Template { file_system, driver, image, bytes, disk: disk.cloned(), journal })
     }
 
     /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files. What is random in a simulated disk follows
@@ -122,7 +127,7 @@ impl Template {
             }
         };
         let image = copy.as_ref().unwrap_or(&self.image);
-        let serving = Serving { disk, seed, image, in_memory };
+        let serving = Serving { disk, seed, journal: &self.journal, image, in_memory };
         stage.disk(&disk_of(name), |at| Served::start(serving, at))
     }
 

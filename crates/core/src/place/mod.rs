@@ -4,6 +4,7 @@ pub mod abandoned;
 pub mod directory;
 pub mod image;
 pub mod probe;
+pub mod transit;
 
 use std::path::{Path, PathBuf};
 

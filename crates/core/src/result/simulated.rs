@@ -1,9 +1,9 @@
 //! A simulated disk's part in a trial, as results hold it.
 
 use serde::{Deserialize, Serialize};
-use storebench_disk::counts::Counts;
+use storebench_disk::counts::{Counts, Requests};
 
-use super::{Doubt, Measured};
+use super::{Doubt, Measured, OperationResult};
 
 /// The share of the time that its model gave by which a simulated disk may answer late: beyond it, times are the host's.
 pub const MOST_LATE: f64 = 0.1;
@@ -13,9 +13,25 @@ pub const MOST_LATE: f64 = 0.1;
 pub struct DiskReport {
     /// Its name in cells.
     pub name: String,
+    /// The time that requests take to a disk without a model, measured once as the run began; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transit: Option<Transit>,
     /// Its counts from just before the trial's process was started to its end, and how late it answered.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+/// The time that requests of 4 KiB take through FUSE and a loop device and back, one at a time, on a disk whose model takes none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transit {
+    /// Requests that were measured: half of them reads, half writes.
+    pub requests: u64,
+    /// Their mean, in nanoseconds.
+    pub mean_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The part of the mean by which replies were late: what a trial's lateness counts, too.
+    pub late_ns_mean: u64,
 }
 
 impl DiskReport {
@@ -39,6 +55,26 @@ impl DiskReport {
     }
 }
 
+impl OperationResult {
+    /// The requests to a simulated disk that were answered over it, and the operations that these are of; of one in a mix, all of the
+    /// mix. None without such a disk, and where nothing was timed.
+    pub fn asked_of_disk(&self) -> Option<(&Requests, u64)> {
+        let own = || Some((self.counters.as_ref()?.disk.as_ref()?, self.count + self.warm_up));
+        let of_phase = || self.phase_disk.as_ref().map(|phase| (&phase.requests, phase.operations));
+        own().or_else(of_phase).filter(|_| self.count > 0)
+    }
+}
+
+/// The requests that a simulated disk answered over a phase of several operations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseDisk {
+    /// All operations of the phase: of every kind, with warm-ups and records put back.
+    pub operations: u64,
+    /// The requests.
+    #[serde(flatten)]
+    pub requests: Requests,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,8 +82,9 @@ mod tests {
     #[test]
     fn a_disk_that_was_late_by_more_than_a_tenth_is_told() {
         let report = |late_ns: u64| {
-            let counts = Counts { modelled_ns: 1_000_000, late_ns, ..Counts::default() };
-            DiskReport { name: "steady".into(), counts }
+            let requests = Requests { modelled_ns: 1_000_000, ..Requests::default() };
+            let counts = Counts { requests, late_ns, ..Counts::default() };
+            DiskReport { name: "steady".into(), transit: None, counts }
         };
         assert_eq!(report(100_000).late(), None);
         let reason = report(250_000).late().unwrap();

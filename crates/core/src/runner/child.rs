@@ -10,7 +10,7 @@ use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
 use crate::lifeline;
-use crate::measure::{children, limit};
+use crate::measure::{children, disk_requests, limit};
 use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
 use crate::workload::kill::{self, Told};
@@ -30,6 +30,9 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
     lifeline::die_with_parent(spec.parent).map_err(failed)?;
     told::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
+    if let Some(folder) = &spec.disk {
+        disk_requests::are_of(folder);
+    }
     let asked = Asked { stores, spec: &spec };
     if let Some(part) = spec.kill {
         return kill_check(&asked, part, out);

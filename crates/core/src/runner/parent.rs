@@ -183,6 +183,7 @@ impl Running<'_> {
                     directory: &directory,
                     device: &device,
                     disk: disk.as_deref(),
+                    transit: place.transit,
                     cgroups: &self.cgroups,
                     reach: &self.reach,
                     beside: &place.beside,

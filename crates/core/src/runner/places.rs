@@ -12,6 +12,8 @@ use crate::place::Place;
 use crate::place::directory::WorkFolder;
 use crate::place::image::Template;
 use crate::place::probe::{self, Probe};
+use crate::place::transit;
+use crate::result::Transit;
 use crate::runner::devices;
 use crate::runner::job::Job;
 use crate::stage::Stage;
@@ -37,6 +39,8 @@ pub struct PreparedPlace {
     pub servers: Option<PathBuf>,
     /// The costs of the place.
     pub probe: Probe,
+    /// The time that requests take to a simulated disk and back, if it is on one.
+    pub transit: Option<Transit>,
     /// The source of trials' folders.
     pub trial_folders: TrialFolders,
 }
@@ -81,8 +85,15 @@ impl PreparedPlaces {
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
         let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
+        // Of the machine, not of the disk.
+        let mut measured = None;
         let prepare = |(name, place): (&String, &Place)| {
             let mut folder = WorkFolder::create(place.directory())?;
+            let simulates = matches!(place, Place::Image { disk: Some(_), .. });
+            if simulates && measured.is_none() {
+                measured = Some(transit::measure(&mut folder)?);
+            }
+            let transit = measured.filter(|_| simulates);
             let (probe, trial_folders) = match place {
                 Place::Directory(_) => {
                     let probe = folder.probe()?;
@@ -100,7 +111,7 @@ impl PreparedPlaces {
             let beside = stage.folder("background")?;
             let servers = any_server.then(|| stage.folder("servers")).transpose()?;
             stage.keep();
-            Ok((name.clone(), PreparedPlace { folder, beside, servers, probe, trial_folders }))
+            Ok((name.clone(), PreparedPlace { folder, beside, servers, probe, transit, trial_folders }))
         };
         Ok(PreparedPlaces { by_place: places().map(prepare).collect::<Result<_>>()? })
     }

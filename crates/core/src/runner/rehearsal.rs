@@ -215,6 +215,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
         directory: &directory,
         device: &Err(unmeasured()),
         disk: None,
+        transit: None,
         cgroups: &Err(unmeasured()),
         reach: &Reach::here(),
         beside: Path::new(""),

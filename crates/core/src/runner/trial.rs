@@ -19,7 +19,9 @@ use crate::measure::limit::Reach;
 use crate::measure::others;
 use crate::place::image::HOLDER;
 use crate::place::probe::Probe;
-use crate::result::{BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::result::{
+    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
+};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
@@ -78,6 +80,8 @@ pub struct Trial<'a> {
     pub device: &'a std::result::Result<DeviceSpec, String>,
     /// The folder in which the simulated disk under it is mounted, if there is one.
     pub disk: Option<&'a Path>,
+    /// The time that requests take to it and back.
+    pub transit: Option<Transit>,
     /// Where it can have a cgroup of its own, or why it has none.
     pub cgroups: &'a std::result::Result<cgroup::Home, String>,
     /// The limits that can be held here.
@@ -320,7 +324,7 @@ impl Trial<'_> {
     /// Its counts since.
     fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
         let counts = self.disk_counts()?.since(&before?);
-        Some(DiskReport { name: self.cell.disk().to_owned(), counts })
+        Some(DiskReport { name: self.cell.disk().to_owned(), transit: self.transit, counts })
     }
 
     /// The outcome, which is a failure of the harness where a simulated disk has gone: its store can't be blamed.
@@ -401,6 +405,7 @@ impl Trial<'_> {
             settings: plan.settings_to_open(self.cell, self.job.stores),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
+            disk: self.disk.map(Path::to_path_buf),
             group,
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),

@@ -244,7 +244,7 @@ fn round(
     shared.series.begin();
     let before = Snapshot::now();
     let elapsed = work()?;
-    let counters = Snapshot::now().since(&before);
+    let counters = before.until_now();
     let (what, threads) = (written_by(goal.doing), shared.plan.threads);
     Acknowledged::new(what, shares.take_writes(), threads, &counters).note(acknowledged);
     phase.count(counters, &shares.take_untimed());

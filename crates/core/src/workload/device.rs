@@ -45,9 +45,11 @@ use self::lane::{CALLS, Lane, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
 use crate::result::Second;
+use crate::simulated::Requests;
 use crate::workload::crew::{self, own};
 
 /// The file on which it is tried what a place can do has at least this size, in bytes.
@@ -72,6 +74,8 @@ pub struct Measured {
     pub synchronous_writes: u64,
     /// The time that it took to make all durable that was written, after the last operation; `None` for reads.
     pub final_sync: Option<Duration>,
+    /// The requests that a simulated disk answered meanwhile, if the file is on one.
+    pub disk: Option<Requests>,
     /// The figures of each second, where it took more than one.
     pub series: Vec<Second>,
     /// Whether cold reads ended with the file, and more were asked for.
@@ -139,14 +143,16 @@ impl Prepared {
         let series = Series::new(lanes.len()).map_err(Error::Harness)?;
         let cached_before = target.cached();
         let no_handle = || Ok(Box::new(()));
-        let elapsed = crew::with(
+        let (elapsed, disk) = crew::with(
             clock,
             &lanes,
             no_handle,
             |()| Ok(()),
             |crew| {
                 series.begin();
-                crew.round(&series)
+                let before = Snapshot::now();
+                let elapsed = crew.round(&series)?;
+                Ok((elapsed, before.until_now().disk))
             },
         )?;
         let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
@@ -166,6 +172,7 @@ impl Prepared {
             syncs: has_syncs.then(|| of(SYNCS)),
             synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
+            disk,
             series: series.finish(),
             ended_with_file,
             cached_before,

@@ -60,7 +60,7 @@ pub fn load(
             teller.loaded(written.records);
         }
     }
-    let counters = Snapshot::now().since(&before);
+    let counters = before.until_now();
     Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
     (load.records, load.value_bytes, load.counters) = (written.records, written.value_bytes, Some(counters));
     load.rest = after.wait();

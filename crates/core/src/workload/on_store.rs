@@ -219,7 +219,7 @@ fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
     let start = Instant::now();
     bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
     let settle_ns = start.elapsed().as_nanos() as u64;
-    Ok((settle_ns, Snapshot::now().since(&before)))
+    Ok((settle_ns, before.until_now()))
 }
 
 fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {

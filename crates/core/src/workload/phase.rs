@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::cell::Rate;
-use crate::result::{Counters, OperationResult, Second};
+use crate::result::{Counters, OperationResult, PhaseDisk, Second};
 use crate::units::CountRange;
 use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::elapsed::Elapsed;
@@ -139,6 +139,7 @@ impl Phase {
             }
             false => 0,
         };
+        let is_main = operation == self.doing.main();
         let alone = matches!(self.doing, Doing::One(_));
         let record = recorder.of(operation as usize);
         let is_closed = self.rate == Rate::Closed;
@@ -150,9 +151,22 @@ impl Phase {
             put_back: if operation == Operation::Remove { put_back } else { 0 },
             // Which of a mix's operations made a sync is not known.
             counters: self.counters.clone().filter(|_| alone),
-            series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
+            phase_disk: self.disk_of_mix(recorder).filter(|_| is_main && !alone),
+            series: if is_main { self.series.clone() } else { Vec::new() },
             ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
+    }
+}
+
+impl Phase {
+    /// The requests to a simulated disk over all of the phase's operations.
+    fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseDisk> {
+        let requests = self.counters.as_ref()?.disk.clone()?;
+        let of = |operation: Operation| {
+            recorder.latencies(operation as usize).count() + self.untimed.of(operation)
+        };
+        let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
+        Some(PhaseDisk { operations: done.map(of).sum(), requests })
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Spec {
     pub seed: u64,
     /// The block device under the folder, or why there is none whose counters can be read.
     pub device: Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    #[serde(default)]
+    pub disk: Option<PathBuf>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
     /// The memory that its machine is limited to, in bytes, where it is: data can be made relative to it.

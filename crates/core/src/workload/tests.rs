@@ -235,6 +235,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         seed: 11,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
         kill: None,

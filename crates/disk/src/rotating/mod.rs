@@ -94,7 +94,7 @@ pub struct HardDisk {
     byte: u64,
     free: Nanos,
     link_free: Nanos,
-    seeks: u64,
+    tally: Tally,
 }
 
 fn mib(mib: f64) -> u64 {
@@ -121,7 +121,7 @@ impl HardDisk {
             byte: 0,
             free: 0,
             link_free: 0,
-            seeks: 0,
+            tally: Tally::default(),
         }
     }
 
@@ -260,9 +260,12 @@ impl HardDisk {
             Some(end) => end.max(start as f64),
             None => {
                 let begins = self.reach((from, to), kind, start);
-                self.seeks += u64::from(spot.track != self.track);
+                let pass = self.surface.pass(spot, to - from);
+                self.tally.seeks += u64::from(spot.track != self.track);
+                self.tally.seek_ns += (begins - start as f64).max(0.0) as Nanos;
+                self.tally.transfer_ns += pass as Nanos;
                 self.buffer.leave(&self.surface, start);
-                begins + self.surface.pass(spot, to - from)
+                begins + pass
             }
         };
         self.free = end.ceil() as Nanos;
@@ -297,7 +300,7 @@ impl Device for HardDisk {
     }
 
     fn tally(&self) -> Tally {
-        Tally { seeks: self.seeks, ..Tally::default() }
+        self.tally
     }
 }
 

@@ -4,11 +4,15 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
 use super::*;
+use crate::counts::Requests;
 use crate::disks::{Disk, shipped};
 use crate::fixed::Fixed;
 use crate::log::Reader;
 use crate::names::{COUNTS, DISK};
 use crate::request::Kind;
+
+/// Where the disks of these tests have a journal.
+const JOURNAL: [(u64, u64); 1] = [(4096, 8192)];
 
 fn fixed(us: f64) -> Disk {
     Disk { fixed: Some(Fixed { read_us: us, write_us: us, flush_us: us }), ..Disk::default() }
@@ -17,7 +21,7 @@ fn fixed(us: f64) -> Disk {
 fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
     let folder = tempfile::tempdir().unwrap();
     let device = disk.device(bytes, 1).unwrap();
-    match Server::mount(Image::in_memory(bytes).unwrap(), device, log, folder.path()) {
+    match Server::mount(Image::in_memory(bytes).unwrap(), device, JOURNAL.to_vec(), log, folder.path()) {
         Ok(server) => Some((folder, server)),
         Err(error) => {
             eprintln!("skipped: {error}");
@@ -49,11 +53,27 @@ fn what_is_written_is_read_and_counted() {
     assert_eq!((writes, flushes), ((1, 8192), 1), "{counts:?}");
     assert!(reads == (1, 8192) || reads == (2, 8192), "{counts:?}");
     // A millisecond each, one after the other.
-    assert_eq!(counts.modelled_ns / 1_000_000, counts.replies(), "{counts:?}");
+    assert_eq!(counts.requests.modelled_ns / 1_000_000, counts.requests.all(), "{counts:?}");
     assert!(counts.processor_ns > 0 && counts.late_ns_p99 > 0);
+    let journal = counts.requests.journal.unwrap();
+    assert_eq!((journal.requests, journal.bytes), (1, 8192), "it begins there");
     assert_eq!(of_kinds(&server.counts()).writes, (1, 8192));
     drop(server);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
+}
+
+#[test]
+fn who_has_a_reply_finds_its_request_counted() {
+    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    for n in 1..=200 {
+        disk.write_all_at(&[1; 4096], 0).unwrap();
+        disk.sync_data().unwrap();
+        let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
+        let Requests { writes, flushes, .. } = serde_json::from_str::<Counts>(&text).unwrap().requests;
+        assert_eq!((writes.requests, writes.bytes, flushes), (n, n * 4096, n));
+    }
+    drop((disk, server));
 }
 
 /// Whether somebody closes the file soon, as a child process does that has just begun, or never.
@@ -89,9 +109,9 @@ struct OfKinds {
 
 fn of_kinds(counts: &Counts) -> OfKinds {
     OfKinds {
-        reads: (counts.reads.requests, counts.reads.bytes),
-        writes: (counts.writes.requests, counts.writes.bytes),
-        flushes: counts.flushes,
+        reads: (counts.requests.reads.requests, counts.requests.reads.bytes),
+        writes: (counts.requests.writes.requests, counts.requests.writes.bytes),
+        flushes: counts.requests.flushes,
     }
 }
 
@@ -145,8 +165,8 @@ fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
         }
     });
     let counts = server.counts();
-    assert_eq!((counts.writes.requests, counts.flushes), (32, 32));
-    assert!(counts.tally.seeks > 0 && counts.modelled_ns > 0, "{counts:?}");
+    assert_eq!((counts.requests.writes.requests, counts.requests.flushes), (32, 32));
+    assert!(counts.requests.tally.seeks > 0 && counts.requests.modelled_ns > 0, "{counts:?}");
 }
 
 /// Whether a program is installed and did what it was told to; where it isn't, the reason is printed.

@@ -9,6 +9,7 @@ use storebench_core::result::{Measured, Outcome, Run, TrialResult};
 use storebench_core::store::Guarantee;
 
 use crate::column::Column;
+use crate::data::method::{Method, SEED};
 use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
 
 /// Runs that stand together on one side.
@@ -93,8 +94,20 @@ pub struct Observed<'a> {
     pub cell: &'a Cell,
     pub tier: Guarantee,
     /// BASE, then NEW.
-    sides: [Vec<(usize, &'a Measured)>; 2],
+    sides: [Vec<Trial<'a>>; 2],
 }
+
+/// A trial that was measured.
+struct Trial<'a> {
+    /// The position of its run.
+    run: usize,
+    seed: Seed,
+    measured: &'a Measured,
+}
+
+/// What decides the data and choices of a trial: its plan's seed, if that has one, and its block.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Seed(Option<String>, u32);
 
 /// The outcomes of a cell on one side, which tell why it was not measured there.
 #[derive(Default)]
@@ -121,7 +134,9 @@ impl<'a> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
             for (index, run) in runs.iter().enumerate() {
-                run.trials.iter().for_each(|trial| cells.add(side, index, trial));
+                let drawn = Method::of(run).and_then(|method| method.value(SEED).map(str::to_owned));
+                let seed = |trial: &TrialResult| Seed(drawn.clone(), run.header.blocks_before + trial.block);
+                run.trials.iter().for_each(|trial| cells.add(side, (index, seed(trial)), trial));
                 for left_out in &run.header.left_out {
                     cells.fate(side, &left_out.cell).left_out = Some(&left_out.reason);
                 }
@@ -134,7 +149,7 @@ impl<'a> Cells<'a> {
         &mut self.fates.entry(cell).or_default()[side]
     }
 
-    fn add(&mut self, side: usize, run: usize, trial: &'a TrialResult) {
+    fn add(&mut self, side: usize, (run, seed): (usize, Seed), trial: &'a TrialResult) {
         let fate = self.fate(side, &trial.cell);
         match &trial.outcome {
             Outcome::Ok => fate.measured += 1,
@@ -149,7 +164,7 @@ impl<'a> Cells<'a> {
                 tier,
                 sides: [Vec::new(), Vec::new()],
             });
-            observed.sides[side].push((run, measured));
+            observed.sides[side].push(Trial { run, seed, measured });
         }
     }
 
@@ -192,7 +207,8 @@ impl<'a> Cells<'a> {
         let mut changes = Changes::new();
         for observed in self.both() {
             let read = |side: usize| -> BTreeMap<&str, &str> {
-                let settings = observed.sides[side].first().map_or(&[][..], |(_, m)| m.settings.as_slice());
+                let first = observed.sides[side].first();
+                let settings = first.map_or(&[][..], |trial| trial.measured.settings.as_slice());
                 settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
             };
             let (base, new) = (read(0), read(1));
@@ -244,14 +260,14 @@ impl<'a> Observed<'a> {
     /// The figures that either side has: operations in the order in which they ran, then those of whole trials.
     pub fn figures(&self, columns: &[&'static Column]) -> Vec<(Option<&'a str>, &'static Column)> {
         let trials = self.sides.iter().flatten();
-        let operations: IndexSet<&str> =
-            trials.flat_map(|(_, m)| &m.operations).map(|operation| operation.operation.as_str()).collect();
+        let operations = trials.flat_map(|trial| &trial.measured.operations);
+        let operations: IndexSet<&str> = operations.map(|operation| operation.operation.as_str()).collect();
         let of_operations = operations.into_iter().flat_map(|operation| {
             columns.iter().filter(|c| c.is_of_operation()).map(move |column| (Some(operation), *column))
         });
         let of_trials = columns.iter().filter(|c| !c.is_of_operation()).map(|column| (None, *column));
         let has = |(operation, column): &(Option<&str>, &'static Column)| {
-            self.sides.iter().flatten().any(|(_, measured)| value(measured, *operation, column).is_some())
+            self.sides.iter().flatten().any(|trial| value(trial.measured, *operation, column).is_some())
         };
         of_operations.chain(of_trials).filter(has).collect()
     }
@@ -260,7 +276,7 @@ impl<'a> Observed<'a> {
     pub fn values(&self, operation: Option<&str>, column: &Column, each: Observations) -> [Vec<f64>; 2] {
         [0, 1].map(|side| {
             let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-            for (run, measured) in &self.sides[side] {
+            for Trial { run, measured, .. } in &self.sides[side] {
                 if let Some(value) = value(measured, operation, column) {
                     runs.entry(*run).or_default().push(value);
                 }
@@ -272,6 +288,22 @@ impl<'a> Observed<'a> {
                 }
             }
         })
+    }
+
+    /// The figure by the seed of trials that both sides have: of several with one seed the mean, in BASE and in NEW.
+    pub fn pairs(&self, operation: Option<&str>, column: &Column) -> Vec<(f64, f64)> {
+        let [base, new] = [0, 1].map(|side| {
+            let mut seeds: BTreeMap<&Seed, Vec<f64>> = BTreeMap::new();
+            for Trial { seed, measured, .. } in &self.sides[side] {
+                if let Some(value) = value(measured, operation, column) {
+                    seeds.entry(seed).or_default().push(value);
+                }
+            }
+            seeds
+        });
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let both = base.iter().filter_map(|(seed, base)| Some((mean(base), mean(new.get(seed)?))));
+        both.collect()
     }
 }
 

@@ -1,5 +1,6 @@
 use storebench_core::cell::Data;
 use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::simulated::Requests;
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use unicode_width::UnicodeWidthStr;
@@ -438,4 +439,49 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
         let text = markdown::text(found);
         assert!(text.contains("`` <script>alert(1)</script>{{others}}\\|`@you` ``"), "{text}");
     });
+}
+
+/// A run on a simulated disk whose inserts ask for so many flushes each, more in some blocks than in others, as a tree splits where
+/// keys fall; times are as noisy as anywhere.
+fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run {
+    let mut run = blank(trials);
+    draw(&mut run, random, Noise { run: 0.2, disturbed: 0.1 }, 1.0);
+    for trial in &mut run.trials {
+        for operation in &mut trial.measured.as_mut().unwrap().operations {
+            let of_block = 1000 + 37 * u64::from(trial.block);
+            let asked = Requests { flushes: (of_block as f64 * flushes) as u64, ..Requests::default() };
+            operation.counters.as_mut().unwrap().disk = Some(asked);
+        }
+    }
+    run
+}
+
+/// Which figures are marked, of those named and of all others.
+fn marked(base: Run, new: Run) -> [usize; 2] {
+    let named = columns(&["latency_mean", "latency_p99", "disk_flushes_per_operation"]);
+    let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
+    let (base, new) = ([base], [new]);
+    let comparison =
+        Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
+    let of = |exact: bool| {
+        let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
+        figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
+    };
+    [of(true), of(false)]
+}
+
+#[test]
+fn one_flush_more_is_found_where_times_see_nothing_and_none_where_there_is_none() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut run = |flushes| with_flushes(10, flushes, &mut random);
+    let all = 8 * 4;
+    assert_eq!(marked(run(2.0), run(3.0)), [all, 0]);
+    assert_eq!(marked(run(2.0), run(2.0)), [0, 0]);
+    assert_eq!(marked(run(0.0), run(1.0)), [all, 0], "from none");
+    assert_eq!(marked(run(0.0), run(0.0)), [0, 0]);
+    assert_eq!(marked(run(1.0), run(0.0)), [0, 0], "fewer are better");
+    // Another seed is other work: blocks are no pairs, and their scatter counts.
+    let mut other = run(2.0);
+    other.header.plan.push_str("seed = 99\n");
+    assert_eq!(marked(run(2.0), other), [0, 0]);
 }

@@ -22,6 +22,8 @@ pub const LISTED: usize = 10;
 /// A ratio as a change: `+12.3 %`; as a factor where percents read badly: `×3.20`.
 pub fn relative(ratio: f64) -> String {
     match ratio {
+        0.0 => "to none".into(),
+        f64::INFINITY => "from none".into(),
         // A change that rounds to none has no direction.
         _ if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
         0.1..2.0 => format!("{:+.1} %", (ratio - 1.0) * 100.0),
@@ -167,6 +169,11 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
 /// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     let mut rules = by_what_rule(comparison);
+    if comparison.figures.iter().any(|figure| figure.pairs > 0) {
+        rules.push(
+            "Requests to a simulated disk are compared block by block: with the same seed both sides did the same work.".into(),
+        );
+    }
     let few = comparison.count(Verdict::TooFew);
     if comparison.tested() + comparison.exact() > 0 && few > 0 {
         rules.push(format!(

@@ -1,7 +1,7 @@
 //! The simulated disks of the runs at hand: what they were asked, and how late they answered.
 
 use indexmap::IndexMap;
-use storebench_core::result::DiskReport;
+use storebench_core::result::{DiskReport, Transit};
 use storebench_core::units::{grouped, rough_bytes, rough_ns, three_digits};
 
 use super::merge::Merged;
@@ -19,10 +19,11 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
 
 fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
     let sum = |of: fn(&DiskReport) -> u64| reports.iter().map(|report| of(report)).sum::<u64>();
-    let replies = sum(|report| report.counts.replies());
-    let (late, modelled) = (sum(|report| report.counts.late_ns), sum(|report| report.counts.modelled_ns));
+    let replies = sum(|report| report.counts.requests.all());
+    let (late, modelled) =
+        (sum(|report| report.counts.late_ns), sum(|report| report.counts.requests.modelled_ns));
     let worst = reports.iter().map(|report| report.counts.late_ns_p99).max().unwrap_or_default();
-    format!(
+    let mut note = format!(
         "Disk {name} is simulated on {hardware}: {} made {} reads ({}), {} writes ({}) and {} flushes, whose times by its model \
          add up to {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
         if reports.len() == 1 {
@@ -30,16 +31,38 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
         } else {
             format!("{} trials", grouped(reports.len() as u64))
         },
-        grouped(sum(|report| report.counts.reads.requests)),
-        rough_bytes(sum(|report| report.counts.reads.bytes) as f64),
-        grouped(sum(|report| report.counts.writes.requests)),
-        rough_bytes(sum(|report| report.counts.writes.bytes) as f64),
-        grouped(sum(|report| report.counts.flushes)),
+        grouped(sum(|report| report.counts.requests.reads.requests)),
+        rough_bytes(sum(|report| report.counts.requests.reads.bytes) as f64),
+        grouped(sum(|report| report.counts.requests.writes.requests)),
+        rough_bytes(sum(|report| report.counts.requests.writes.bytes) as f64),
+        grouped(sum(|report| report.counts.requests.flushes)),
         rough_ns(modelled as f64),
         rough_ns(late as f64 / replies.max(1) as f64),
         three_digits(late as f64 / modelled.max(1) as f64 * 100.0),
         rough_ns(worst as f64),
-    )
+    );
+    let processor = sum(|report| report.counts.processor_ns);
+    note.push_str(&format!(
+        " Its server took {} of processor time, {} a request.",
+        rough_ns(processor as f64),
+        rough_ns(processor as f64 / replies.max(1) as f64)
+    ));
+    note.extend(transit(reports));
+    note
+}
+
+/// The way to a disk and back, by the runs that measured it.
+fn transit(reports: &[&DiskReport]) -> Option<String> {
+    let all: Vec<Transit> = reports.iter().filter_map(|report| report.transit).collect();
+    let mean = |of: fn(&Transit) -> u64| all.iter().map(of).sum::<u64>() as f64 / all.len() as f64;
+    let worst = all.iter().map(|transit| transit.p99_ns).max()?;
+    Some(format!(
+        " A request takes {} through FUSE and the loop device and back, {} of it late, where the model takes no time: in the mean of \
+         4 KiB read and written one at a time; 99 % take at most {}. The times of operations hold it.",
+        rough_ns(mean(|transit| transit.mean_ns)),
+        rough_ns(mean(|transit| transit.late_ns_mean)),
+        rough_ns(worst as f64),
+    ))
 }
 
 #[cfg(test)]
@@ -56,7 +79,9 @@ mod tests {
                  \"discards\":{{\"requests\":0,\"bytes\":0}},\"flushes\":0,\"seeks\":0,\"merges\":0,\"modelled_ns\":2000000,\
                  \"late_ns\":{late_ns},\"late_ns_p99\":{late_ns},\"processor_ns\":1}}"
             );
-            trial.disk = Some(serde_json::from_str(&text).unwrap());
+            let report: DiskReport = serde_json::from_str(&text).unwrap();
+            assert_eq!(report.transit, None, "an older result has none");
+            trial.disk = Some(report);
         }
         let runs = [run];
         let notes = notes(&Merged::new(&runs, &[]));
@@ -66,5 +91,18 @@ mod tests {
             "{note}"
         );
         assert!(note.contains("1.00 % of that time"), "{note}");
+        assert!(note.ends_with("Its server took 2 ns of processor time, 0.5 ns a request."), "{note}");
+    }
+
+    #[test]
+    fn the_way_to_it_and_back_is_told_where_it_was_measured() {
+        let report = |mean_ns| DiskReport {
+            name: "steady".into(),
+            transit: Some(Transit { requests: 400, mean_ns, p99_ns: 90_000, late_ns_mean: 10_000 }),
+            counts: Default::default(),
+        };
+        let told = transit(&[&report(40_000), &report(60_000)]).unwrap();
+        assert!(told.starts_with(" A request takes 50.0 µs through FUSE"), "{told}");
+        assert!(told.contains("10.0 µs of it late") && told.contains("at most 90.0 µs"), "{told}");
     }
 }

@@ -38,7 +38,10 @@ const NO_PART: [&str; 23] = [
 ];
 
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.
-const DRAWN: [&str; 1] = ["seed"];
+const DRAWN: [&str; 1] = [SEED];
+
+/// The seed of data and choices.
+pub const SEED: &str = "seed";
 
 /// The operations that alternate.
 pub const MIX: &str = "mix";

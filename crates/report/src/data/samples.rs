@@ -230,6 +230,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         harness_share: Some(0.125),
         value_bytes: if name == "remove" { 0 } else { 512_000 },
         warm_up: 0,
+        phase_disk: None,
         device_written_bytes: None,
         device_read_bytes: None,
         processors: None,
@@ -281,6 +282,7 @@ fn counters(syncs: u64, written_bytes: u64) -> Counters {
         involuntary_switches: 3,
         cpu_ns: Some(500_000),
         took_ns: Some(1_000_000),
+        disk: None,
     }
 }
 

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
-use storebench_core::result::Run;
+use storebench_core::result::{DiskReport, Run};
+use storebench_core::simulated::{Counts, OfKind, Requests, Tally};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
@@ -34,9 +35,51 @@ fn run_for(section: &str) -> Run {
             vec![Sample::new("lmdb").ns(1000.0 * wobble), disturbed]
         }),
         "verdicts" => samples::study(),
+        "requests" => on_a_disk(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
+}
+
+/// Requests of `each` kind: reads, writes, flushes and seeks of a number of operations, of which a flush takes the most time.
+fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Requests {
+    let of = |each: u64, ns: u64| OfKind {
+        requests: each * operations,
+        bytes: each * 4096 * operations,
+        modelled_ns: each * ns * operations,
+    };
+    let journal = OfKind { requests: operations, bytes: 4096 * operations, modelled_ns: 0 };
+    Requests {
+        reads: of(reads, 100),
+        writes: of(writes, 200),
+        journal: Some(journal).filter(|_| writes > 0),
+        flushes: flushes * operations,
+        flush_ns: 600 * flushes * operations,
+        tally: Tally { seeks: seeks * operations, seek_ns: 900, transfer_ns: 100, ..Tally::default() },
+        modelled_ns: (reads * 100 + writes * 200 + flushes * 600) * operations,
+        ..Requests::default()
+    }
+}
+
+/// A run on a simulated disk, whose inserts ask for 3 writes, 2 flushes and 2 seeks, and gets for one read in ten.
+fn on_a_disk() -> Run {
+    let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0)]);
+    for trial in &mut run.trials {
+        let measured = trial.measured.as_mut().unwrap();
+        for operation in &mut measured.operations {
+            let asked = match operation.operation.as_str() {
+                "insert" => requests(1000, [0, 3, 2, 2]),
+                "get" => requests(100, [1, 0, 0, 1]),
+                _ => Requests::default(),
+            };
+            operation.counters.as_mut().unwrap().disk = Some(asked);
+        }
+        measured.load.counters.as_mut().unwrap().disk = Some(requests(100, [0, 1, 0, 0]));
+        measured.settle_counters.as_mut().unwrap().disk = Some(Requests::default());
+        let counts = Counts { requests: requests(1500, [1, 3, 2, 2]), ..Counts::default() };
+        trial.disk = Some(DiskReport { name: "hdd-7200".into(), transit: None, counts });
+    }
+    run
 }
 
 /// The claims that a section tells of.
@@ -259,6 +302,26 @@ fn maps_of_heat_are_pictures_too() {
     ] {
         assert!(text.contains(part), "{part}: {text} {pictures:?}");
     }
+}
+
+#[test]
+fn an_operation_is_told_by_what_it_asks_of_its_disk() {
+    let text = shown("requests", on_a_disk(), true);
+    insta::assert_snapshot!(text);
+    let runs = [on_a_disk()];
+    let merged = Merged::new(&runs, &[]);
+    let rows = csv_of(find("requests").unwrap(), &Report::new(&merged));
+    let of = |part: &str| rows.iter().find(|row| row["part"] == part).unwrap();
+    let figures = |part: &str| {
+        ["times", "writes", "written_bytes", "journal_bytes", "flushes", "seeks", "reads"]
+            .map(|column| of(part)[column].clone())
+    };
+    assert_eq!(figures("insert"), ["1000", "3", "12288", "4096", "2", "2", "0"]);
+    assert_eq!(figures("get"), ["1000", "0", "0", "", "0", "0.1", "0.1"]);
+    assert_eq!(figures("loading")[..3], ["100", "1", "4096"]);
+    // All of the trial, without what was counted by itself.
+    assert_eq!(figures("rest"), ["1", "1400", "5734400", "", "1000", "900", "1400"]);
+    assert_eq!(of("insert")["why"], "flushes 67 %; seeks and turns are 90 % of its work");
 }
 
 #[test]

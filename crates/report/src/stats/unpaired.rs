@@ -85,6 +85,32 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     Some(Change { ratio, p: enough.then_some(p), constant: None, spread: enough.then_some((error, degrees)) })
 }
 
+/// How many times the second of two counts of the same work is the first: 1 where there is nothing in either, endless where there is
+/// something only in the second.
+pub fn ratio_of_pair((base, new): (f64, f64)) -> f64 {
+    if base == new {
+        return 1.0;
+    }
+    // A ratio that is the same in all pairs must not seem to vary by a rounding error.
+    (new / base * 1e12).round() / 1e12
+}
+
+/// Tells a change by the ratios of pairs: the t-test on their logarithms, which is that of [`change`] against sides that never vary.
+/// `None` if there is none, or some pairs alone have nothing on a side.
+pub fn change_of_ratios(ratios: &[f64]) -> Option<Change> {
+    let (first, count) = (*ratios.first()?, ratios.len());
+    if first > 0.0 && first.is_finite() {
+        return change(&vec![1.0; count], ratios);
+    }
+    if ratios.iter().any(|ratio| *ratio != first) {
+        return None;
+    }
+    let several = count > 1;
+    let interval = several.then_some(Interval { low: first, high: first, confidence: CONFIDENCE });
+    let constant = several.then(|| apart_by_chance(count, count));
+    Some(Change { ratio: Estimate { value: first, interval }, p: None, constant, spread: None })
+}
+
 /// The sums that are needed of one side.
 struct Logs {
     count: usize,

@@ -12,7 +12,9 @@ use storebench_report::column::Column;
 use storebench_report::compare::across::Across;
 use storebench_report::compare::unlike::Difference;
 use storebench_report::compare::words::{name, relative};
-use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
+use storebench_report::compare::{
+    Comparison, FIGURES, FigureChange, Side, comparable, html, json, markdown, terminal,
+};
 
 use super::args::CompareArgs;
 use super::output::{complain, print, print_data, style};
@@ -23,7 +25,7 @@ const OTHERS: usize = 10;
 
 /// Compares.
 pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
-    let columns = columns(&args.figure)?;
+    let columns = columns(&args.figure, args.exact)?;
     let sides = [&args.base, &args.new].map(|given| folders(given, &args.out));
     let [base, new] = sides.map(|folders| folders.and_then(Loaded::read));
     let (mut base, mut new) = (base?, new?);
@@ -38,6 +40,9 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
         alike(&comparison.differences)?;
     }
     something(&comparison, &base, &new)?;
+    if args.exact {
+        counted_requests(&comparison)?;
+    }
     if let Some(limit) = args.fail_above {
         can_fail(&comparison, limit)?;
     }
@@ -113,9 +118,11 @@ fn no_answer(folder: PathBuf) -> Result<PathBuf> {
     Err(Error::new(Exit::NotStorebench, message))
 }
 
-fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
-    let names: Vec<&str> =
+fn columns(names: &[String], exact: bool) -> Result<Vec<&'static Column>> {
+    let named: Vec<&str> =
         if names.is_empty() { FIGURES.to_vec() } else { names.iter().map(String::as_str).collect() };
+    let requests = comparable().filter(|column| exact && column.counts_requests).map(|column| column.id);
+    let requests = requests.filter(|id| !named.contains(id)).collect::<Vec<_>>();
     let find = |name: &str| {
         comparable().find(|column| column.id == name).ok_or_else(|| {
             let known: Vec<&str> = comparable().map(|column| column.id).collect();
@@ -129,7 +136,20 @@ fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
             Error::bad_value(message)
         })
     };
-    names.into_iter().map(find).collect()
+    named.iter().copied().chain(requests).map(find).collect()
+}
+
+/// A check of requests that were not counted would be taken for one that passed.
+fn counted_requests(comparison: &Comparison<'_>) -> Result<()> {
+    let counts = |figure: &FigureChange| {
+        comparable().any(|column| column.counts_requests && column.id == figure.figure)
+    };
+    if comparison.figures.iter().any(counts) {
+        return Ok(());
+    }
+    let message = "--exact: these runs have no requests of a simulated disk in common: run both with --disk steady, or another of \
+                   those that storebench disks lists";
+    Err(Error::new(Exit::Nothing, message))
 }
 
 fn alike(differences: &[Difference]) -> Result<()> {

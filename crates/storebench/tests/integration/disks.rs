@@ -54,8 +54,12 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
         let disk = trial.disk.as_ref().unwrap();
         let counts = &disk.counts;
         assert_eq!(disk.name, "quick");
-        assert!(counts.writes.requests > 0 && counts.flushes > 0, "{disk:?}");
-        assert_eq!(counts.modelled_ns, (counts.replies() - counts.discards.requests) * 1_000, "{disk:?}");
+        assert!(counts.requests.writes.requests > 0 && counts.requests.flushes > 0, "{disk:?}");
+        assert_eq!(
+            counts.requests.modelled_ns,
+            (counts.requests.all() - counts.requests.discards.requests) * 1_000,
+            "{disk:?}"
+        );
         // A microsecond is less than a reply takes: times are the host's, and no figure is ranked.
         let measured = trial.ok().unwrap();
         assert!(measured.operations.iter().all(|operation| measured.doubt(&operation.operation).is_some()));
@@ -244,7 +248,11 @@ fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
     assert_eq!(run.header.places, before.places);
     for trial in &run.trials {
         let counts = &trial.disk.as_ref().unwrap().counts;
-        assert_eq!(counts.modelled_ns, (counts.replies() - counts.discards.requests) * 1_000, "{counts:?}");
+        assert_eq!(
+            counts.requests.modelled_ns,
+            (counts.requests.all() - counts.requests.discards.requests) * 1_000,
+            "{counts:?}"
+        );
     }
     assert_gone(&scratch);
 }

@@ -71,6 +71,7 @@ fn trial_with(
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
     };

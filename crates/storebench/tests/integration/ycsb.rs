@@ -57,6 +57,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
     }

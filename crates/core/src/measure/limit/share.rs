@@ -56,6 +56,7 @@ mod tests {
             put_back: 0,
             conflicts: 0,
             epochs: Vec::new(),
+            phase_disk: None,
             device_written_bytes: None,
             device_read_bytes: None,
             processors: None,

@@ -6,7 +6,7 @@ use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::place::probe::Probe;
-use crate::result::{Failure, Measured, OperationResult};
+use crate::result::{Failure, Measured, OperationResult, PhaseDisk};
 use crate::store::Guarantee;
 use crate::units::{Period, parse_bytes};
 use crate::workload::bare::{Bare, nanoseconds, operation};
@@ -134,12 +134,18 @@ fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationRe
         harness_share: Some(measured.harness_share),
         value_bytes: measured.bytes,
         series: measured.series.clone(),
+        phase_disk: phase_disk(measured),
         ..operation(name, &measured.latencies, measured.wall)?
     }];
     if let Some(syncs) = &measured.syncs {
         operations.push(operation("sync", syncs, measured.wall)?);
     }
     Ok(operations)
+}
+
+/// A sync between the writes is one of the phase.
+fn phase_disk(measured: &super::Measured) -> Option<PhaseDisk> {
+    Some(PhaseDisk { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
 fn ended(error: Error) -> Ended {

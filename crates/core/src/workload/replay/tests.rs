@@ -47,6 +47,7 @@ fn play(
         seed: 3,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
         kill: None,

@@ -171,7 +171,7 @@ impl<'a> Prepared<'a> {
                 });
                 // A store that failed ends the reading, too: its own error comes first.
                 let elapsed = elapsed?;
-                Ok((fed.map_err(Stop::harness)?, elapsed, Snapshot::now().since(&before)))
+                Ok((fed.map_err(Stop::harness)?, elapsed, before.until_now()))
             },
         )?;
         let threads = self.players.len() as u64;

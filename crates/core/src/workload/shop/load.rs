@@ -38,7 +38,7 @@ pub fn load(
     let batches = loaded.map_err(failed)?;
     tables.make_index().map_err(|error| Stop::store("making the index", &error))?;
     let store = start.elapsed().saturating_sub(taken.waited);
-    let counters = Snapshot::now().since(&before);
+    let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
         let all = shared.data.all_rows();
         return Err(Stop::harness(format!("{} rows were loaded where there are {all}", taken.rows)));

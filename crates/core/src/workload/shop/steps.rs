@@ -61,7 +61,7 @@ pub fn run(
             shared.epochs.iter().for_each(|epochs| epochs.begin());
             let before = Snapshot::now();
             let elapsed = crew.round(())?;
-            let counters = Snapshot::now().since(&before);
+            let counters = before.until_now();
             let seen = machine.end();
             Ok((elapsed, counters, seen))
         },

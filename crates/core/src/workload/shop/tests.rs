@@ -45,6 +45,7 @@ fn trial(
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        disk: None,
         memory_limit: None,
         limits: None,
         kill: None,

@@ -173,7 +173,7 @@ fn load(
     if loaded != count {
         return Err(Stop::harness(format!("{loaded} rows were loaded where {count} were given")));
     }
-    let counters = Snapshot::now().since(&before);
+    let counters = before.until_now();
     Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);
     load.counters = Some(counters);
     messages.loaded(load.value_bytes);

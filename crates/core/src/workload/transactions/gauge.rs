@@ -45,7 +45,7 @@ impl<'a> Gauge<'a> {
         let machine = MachineCounters::begin(self.device);
         let before = Snapshot::now();
         let done = all()?;
-        let counters = Snapshot::now().since(&before);
+        let counters = before.until_now();
         let seen = machine.end();
         Ok((done, Gauged { counters, seen, series: self.series.finish() }))
     }

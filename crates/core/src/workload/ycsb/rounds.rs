@@ -134,7 +134,7 @@ fn while_open(
                 shared.series.begin();
                 let before = Snapshot::now();
                 let elapsed = crew.round(())?;
-                let counters = Snapshot::now().since(&before);
+                let counters = before.until_now();
                 after(Round { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
             })
         },

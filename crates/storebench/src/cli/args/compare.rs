@@ -10,6 +10,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   storebench compare before-run after-run
   storebench compare before-run after-run --fail-above 5%   (for CI)
+  storebench compare before-run after-run --exact     requests to a simulated disk
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs
@@ -44,6 +45,9 @@ pub struct CompareArgs {
     /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub figure: Vec<String>,
+    /// Compare also requests, bytes and flushes of a simulated disk, block by block: they are those of the same work on any machine
+    #[arg(long)]
+    pub exact: bool,
     /// List every figure, not only the most important
     #[arg(long, conflicts_with_all = ["markdown", "json"])]
     pub all: bool,

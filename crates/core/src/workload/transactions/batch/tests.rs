@@ -30,6 +30,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         seed: 7,
         device: Err(unmeasured()),
         group: Err(unmeasured()),
+        disk: None,
         memory_limit: None,
         limits: None,
         kill: None,

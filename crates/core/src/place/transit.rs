@@ -1,0 +1,100 @@
+//! The time that requests take through FUSE and a loop device, to a simulated disk and back: on one whose model takes none.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Instant;
+
+use storebench_disk::disks::Disk;
+use storebench_disk::fixed::Fixed;
+
+use super::directory::WorkFolder;
+use crate::error::{Error, Result};
+use crate::image::LoopDevice;
+use crate::result::Transit;
+use crate::simulated::{self, DISK, OnDisk, Served, Serving};
+
+/// The name of its disk and of its image in a work folder.
+const NAME: &str = "transit";
+/// The size of the disk.
+const BYTES: u64 = 4 << 20;
+/// The bytes of a request.
+const BLOCK: usize = 4096;
+/// Reads, and as many writes, after some that are not measured.
+const REQUESTS: u64 = 200;
+const WARM_UP: u64 = 20;
+
+/// Measures it, one request at a time.
+///
+/// # Errors
+/// When no disk can be served in the work folder, or it fails.
+pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
+    let nothing = Fixed { read_us: 0.0, write_us: 0.0, flush_us: 0.0 };
+    let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
+    let disk = OnDisk { name: NAME.into(), disk };
+    let mut stage = work.stage();
+    let (path, image) = stage.file(&format!("{NAME}.image"))?;
+    image.set_len(BYTES).map_err(Error::io("making", &path))?;
+    let serving = Serving { disk: &disk, seed: 0, journal: &[], image: &image, in_memory: true };
+    let at = stage.disk(NAME, |at| Served::start(serving, at))?;
+    let through = || -> io::Result<Transit> {
+        let file = File::options().read(true).write(true).open(at.join(DISK))?;
+        let device = LoopDevice::attach(&file)?;
+        let opened =
+            File::options().read(true).write(true).custom_flags(libc::O_DIRECT).open(device.path())?;
+        let mut buffer = vec![0; 2 * BLOCK];
+        let from = buffer.as_ptr().align_offset(BLOCK);
+        requests(&opened, &mut buffer[from..from + BLOCK], WARM_UP)?;
+        let before = simulated::counts(&at)?;
+        let mut took = requests(&opened, &mut buffer[from..from + BLOCK], REQUESTS)?;
+        let late = simulated::counts(&at)?.since(&before);
+        took.sort_unstable();
+        let requests = took.len() as u64;
+        Ok(Transit {
+            requests,
+            mean_ns: took.iter().sum::<u64>() / requests.max(1),
+            p99_ns: took.get(took.len() * 99 / 100).copied().unwrap_or_default(),
+            late_ns_mean: late.late_ns / requests.max(1),
+        })
+    };
+    let transit = through().map_err(Error::io("measuring requests to", &at))?;
+    stage.give_back()?;
+    Ok(transit)
+}
+
+/// Reads and writes blocks in turn; how long each took, in nanoseconds.
+fn requests(device: &File, block: &mut [u8], count: u64) -> io::Result<Vec<u64>> {
+    let mut took = Vec::with_capacity(2 * count as usize);
+    for number in 0..count {
+        let at = number * BLOCK as u64;
+        let start = Instant::now();
+        device.read_exact_at(block, at)?;
+        let read = Instant::now();
+        device.write_all_at(block, at)?;
+        let written = Instant::now();
+        took.extend([read - start, written - read].map(|time| time.as_nanos() as u64));
+    }
+    Ok(took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::driver;
+
+    #[test]
+    fn every_request_is_measured_and_nothing_is_left() {
+        let devices = driver::devices().into_iter().all(|(_, device)| device.is_ok());
+        if !devices || !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: no disk can be simulated here");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let mut work = WorkFolder::create(place.path()).unwrap();
+        let transit = measure(&mut work).unwrap();
+        assert_eq!(transit.requests, 2 * REQUESTS);
+        assert!(transit.late_ns_mean < transit.mean_ns && transit.mean_ns <= transit.p99_ns, "{transit:?}");
+        drop(work);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

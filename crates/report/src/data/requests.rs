@@ -1,0 +1,170 @@
+//! The requests of each store's operations to a simulated disk, by the disk's own counts, and what of them takes the time.
+
+use storebench_core::result::{Counters, Measured, OVERALL, OperationResult};
+use storebench_core::simulated::Requests;
+
+use super::merge::Entry;
+
+/// The requests of an operation, or of another part of a trial, over all trials of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    /// The part that they are of.
+    pub(crate) part: Part,
+    /// The number of times that it was done: operations, loaded records, or trials.
+    pub(crate) times: u64,
+    /// The requests, of all of these.
+    pub(crate) requests: Requests,
+    /// The sum of the latencies of an operation over their number, in nanoseconds.
+    pub(crate) latency_ns: Option<f64>,
+}
+
+/// A part of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Loading, by record.
+    Loading,
+    /// An operation by its name; whether the requests are those of a mix that it is the main operation of, and whether each came with
+    /// an insert that puts a record back.
+    Operation { name: String, mixed: bool, puts_back: bool },
+    /// Settling, by trial.
+    Settling,
+    /// All else of a trial, such as opening the store, closing it and reading it back.
+    Rest,
+}
+
+impl Part {
+    fn of(operation: &OperationResult) -> Part {
+        Part::Operation {
+            name: operation.operation.clone(),
+            mixed: operation.phase_disk.as_ref().is_some_and(|phase| phase.operations > operation.count),
+            puts_back: operation.put_back > 0,
+        }
+    }
+
+    /// Its name for people.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Part::Loading => "loading, a record".into(),
+            Part::Operation { name, mixed: true, .. } => format!("{name} and the rest of its mix"),
+            Part::Operation { name, puts_back: true, .. } => format!("{name}, and an insert"),
+            Part::Operation { name, .. } if name == OVERALL => "an operation of the mix".into(),
+            Part::Operation { name, .. } => name.clone(),
+            Part::Settling => "settling, a trial".into(),
+            Part::Rest => "the rest of a trial".into(),
+        }
+    }
+
+    /// Its name in files.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Part::Loading => "loading",
+            Part::Operation { name, .. } => name,
+            Part::Settling => "settling",
+            Part::Rest => "rest",
+        }
+    }
+
+    /// Whether it is timed by itself.
+    pub(crate) fn is_operation(&self) -> bool {
+        matches!(self, Part::Operation { .. })
+    }
+}
+
+/// The cause of the most of a disk's time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cause {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its share, 0 to 1.
+    pub(crate) share: f64,
+}
+
+fn most(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option<Cause> {
+    let sum: u64 = causes.clone().into_iter().map(|(_, ns)| ns).sum();
+    let (name, ns) = causes.into_iter().max_by_key(|(_, ns)| *ns).filter(|(_, ns)| *ns > 0)?;
+    Some(Cause { name, share: ns as f64 / sum as f64 })
+}
+
+impl Asked {
+    /// A number over the times that it was done.
+    pub(crate) fn each(&self, number: u64) -> f64 {
+        number as f64 / self.times.max(1) as f64
+    }
+
+    /// The kind of request that took the most of the time that the model gave.
+    pub(crate) fn kind(&self) -> Option<Cause> {
+        let Requests { reads, writes, discards, flush_ns, .. } = &self.requests;
+        most([
+            ("flushes", *flush_ns),
+            ("writes", writes.modelled_ns),
+            ("reads", reads.modelled_ns),
+            ("discards", discards.modelled_ns),
+        ])
+    }
+
+    /// The work that took the most of what the device did, where its model tells.
+    pub(crate) fn work(&self) -> Option<Cause> {
+        let tally = &self.requests.tally;
+        most([
+            ("seeks and turns", tally.seek_ns),
+            ("copied units", tally.merge_ns),
+            ("transferred bytes", tally.transfer_ns),
+        ])
+    }
+
+    fn add(all: &mut Vec<Asked>, one: Asked) {
+        match all.iter_mut().find(|asked| asked.part == one.part) {
+            None => all.push(one),
+            Some(asked) => {
+                let sum = |asked: &Asked| Some(asked.latency_ns? * asked.times as f64);
+                let latency_ns = sum(asked).zip(sum(&one)).map(|(mine, theirs)| mine + theirs);
+                asked.times += one.times;
+                asked.latency_ns = latency_ns.map(|sum| sum / asked.times.max(1) as f64);
+                asked.requests = asked.requests.plus(&one.requests);
+            }
+        }
+    }
+}
+
+/// The requests of a cell's trials, part by part in their order; none where they were not counted by part.
+pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
+    let mut all = Vec::new();
+    for trial in entries.iter().map(|entry| entry.trial) {
+        let (Some(measured), Some(disk)) = (trial.ok(), &trial.disk) else { continue };
+        let parts = parts(measured);
+        if !parts.iter().any(|asked| asked.part.is_operation()) {
+            continue;
+        }
+        let told = parts.iter().fold(Requests::default(), |sum, asked| sum.plus(&asked.requests));
+        let whole = &disk.counts.requests;
+        let rest = Requests { journal: None, ..whole.since(&told) };
+        parts.into_iter().for_each(|one| Asked::add(&mut all, one));
+        Asked::add(&mut all, Asked { part: Part::Rest, times: 1, requests: rest, latency_ns: None });
+    }
+    all
+}
+
+/// The parts of a trial whose requests were counted by themselves. What stands for all operations holds each of them.
+fn parts(measured: &Measured) -> Vec<Asked> {
+    let of = |part: Part, times: u64, counters: Option<&Counters>| {
+        let requests = counters?.disk.clone()?;
+        (times > 0).then_some(Asked { part, times, requests, latency_ns: None })
+    };
+    let load = &measured.load;
+    let mut parts: Vec<Asked> = of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
+    let overall = measured.operation(OVERALL).filter(|overall| overall.asked_of_disk().is_some());
+    for operation in &measured.operations {
+        if overall.is_some_and(|overall| overall.operation != operation.operation) {
+            continue;
+        }
+        let Some((requests, times)) = operation.asked_of_disk() else { continue };
+        parts.push(Asked {
+            part: Part::of(operation),
+            times,
+            requests: requests.clone(),
+            latency_ns: (operation.count > 0).then(|| operation.sum_ns as f64 / operation.count as f64),
+        });
+    }
+    parts.extend(of(Part::Settling, 1, measured.settle_counters.as_ref()));
+    parts
+}

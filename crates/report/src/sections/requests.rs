@@ -1,0 +1,176 @@
+//! The requests that operations make of a simulated disk, and why a store is slow there.
+
+use storebench_core::result::OVERALL;
+use storebench_core::units::{rough_bytes, rough_ns};
+
+use crate::column::Unit;
+use crate::data::matrix::Sorted;
+use crate::data::merge::{Group, Merged};
+use crate::data::names::joined;
+use crate::data::requests::{Asked, Part, asked};
+use crate::layout::words::position_in_full;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "requests",
+    title: "Requests to the simulated disk, as it counted them",
+    link: "Requests",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&REQUESTS],
+    blocks,
+};
+
+const REQUESTS: Shape = Shape {
+    name: "disk_requests",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title"),
+        Column::text("store").at(Place::Line, ""),
+        Column::text("part").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::whole("times"),
+        Column::real("reads", Unit::Count).at(Place::Line, "reads"),
+        Column::real("read", Unit::Bytes),
+        Column::real("writes", Unit::Count).at(Place::Line, "writes"),
+        Column::real("written", Unit::Bytes).at(Place::Line, "written"),
+        // Empty where the journal's place is not known.
+        Column::real("journal", Unit::Bytes),
+        Column::real("flushes", Unit::Count).at(Place::Line, "flushes"),
+        Column::real("discards", Unit::Count),
+        Column::real("seeks", Unit::Count).at(Place::Line, "seeks"),
+        Column::real("merges", Unit::Count),
+        Column::real("disk_time", Unit::Nanoseconds).at(Place::Line, "disk"),
+        Column::real("latency_mean", Unit::Nanoseconds).at(Place::Line, "mean"),
+        Column::text("why").at(Place::Line, "most of the disk's time"),
+    ],
+};
+
+const LEGEND: &str = "Requests are those that the disk answered during an operation, whoever made them, over the operations, warm-ups \
+     included: what a store leaves to the kernel, or to threads of its own, counts where it reached the disk. disk: the times that the \
+     model gave them, one after the other; mean: the operation's mean latency. Seeks are those of a hard disk.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let mut folds = Vec::new();
+    merged.groups.iter().for_each(|group| of_group(merged, group, &mut folds));
+    if folds.is_empty() {
+        return Vec::new();
+    }
+    folds.push(Block::Note(LEGEND.into()));
+    folds
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
+    let sorted = Sorted::new(merged, group);
+    for (position, here) in &sorted.entries {
+        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let (mut table, mut notes) = (Table::new(&REQUESTS), Vec::new());
+        for (store, entries) in here {
+            let all = asked(entries);
+            let name = merged.readable.name(store);
+            for one in &all {
+                let head = [
+                    ("hardware", Cell::text(&group.key.hardware)),
+                    ("title", Cell::text(&at)),
+                    ("store", Cell::store(store, name.clone())),
+                    ("trials", Cell::whole(entries.len())),
+                ];
+                table.push(Seen::Always, head.into_iter().chain(row(one)));
+            }
+            notes.extend(slowest(&all).map(|one| Block::Note(sentence(&name, one))));
+        }
+        if !table.rows.is_empty() {
+            let title = joined([group.key.hardware.as_str(), &at]);
+            let told = notes.into_iter().chain([Block::Table(table)]).collect();
+            folds.push(Block::fold(title, Open::Part(folds.len()), told));
+        }
+    }
+}
+
+fn row(one: &Asked) -> [(&'static str, Cell); 14] {
+    let asked = &one.requests;
+    let each = |number: u64| Cell::real(one.each(number));
+    [
+        ("part", Cell::text(one.part.id()).shown(one.part.name())),
+        ("times", Cell::whole(usize::try_from(one.times).unwrap_or(usize::MAX))),
+        ("reads", each(asked.reads.requests)),
+        ("read", each(asked.reads.bytes)),
+        ("writes", each(asked.writes.requests)),
+        ("written", each(asked.writes.bytes)),
+        ("journal", Cell::or_none(asked.journal, |journal| each(journal.bytes))),
+        ("flushes", each(asked.flushes)),
+        ("discards", each(asked.discards.requests)),
+        ("seeks", each(asked.tally.seeks)),
+        ("merges", each(asked.tally.merges)),
+        ("disk_time", each(asked.modelled_ns)),
+        ("latency_mean", Cell::or_none(one.latency_ns, Cell::real)),
+        ("why", Cell::or_none(why(one), |(kind, why)| Cell::text(why).shown(kind))),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// The kind of request that takes most of the disk's time; the same, with what the device does most.
+fn why(one: &Asked) -> Option<(String, String)> {
+    let kind = one.kind()?;
+    let kind = format!("{} {}", kind.name, percent(kind.share));
+    let why = match one.work() {
+        Some(work) => format!("{kind}; {} are {} of its work", work.name, percent(work.share)),
+        None => kind.clone(),
+    };
+    Some((kind, why))
+}
+
+/// The operation that a store is slowest at.
+fn slowest(all: &[Asked]) -> Option<&Asked> {
+    let operations = all.iter().filter(|one| one.part.is_operation() && one.requests.all() > 0);
+    operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))
+}
+
+/// An operation in a line: what it asks of the disk, and what of that takes the time.
+fn sentence(store: &str, one: &Asked) -> String {
+    let asked = &one.requests;
+    let some = |number: u64, one_of: &str, many: &str| {
+        let each = Unit::Count.show(one.each(number));
+        (number > 0).then(|| format!("{each} {}", if each == "1" { one_of } else { many }))
+    };
+    let bytes = asked.reads.bytes + asked.writes.bytes;
+    let journal = asked.journal.filter(|journal| journal.bytes > 0).map(|journal| {
+        format!(" ({} to the file system's journal)", percent(journal.bytes as f64 / bytes as f64))
+    });
+    let bytes =
+        (bytes > 0).then(|| format!("{}{}", rough_bytes(one.each(bytes)), journal.unwrap_or_default()));
+    let parts = [
+        some(asked.reads.requests, "read", "reads"),
+        some(asked.writes.requests, "write", "writes"),
+        bytes,
+        some(asked.flushes, "flush", "flushes"),
+        some(asked.tally.seeks, "seek", "seeks"),
+        some(asked.tally.merges, "copied unit", "copied units"),
+    ];
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let own = one.latency_ns.unwrap_or_default();
+    let disk = one.each(asked.modelled_ns);
+    let share = if own > 0.0 { disk / own } else { 0.0 };
+    let name = match &one.part {
+        Part::Operation { name, mixed: false, puts_back: false } if name != OVERALL => {
+            format!("one {}", one.part.name())
+        }
+        part => part.name(),
+    };
+    let head = format!("{store}: {name} = {parts}");
+    match why(one) {
+        Some((_, why)) if share >= 0.5 => {
+            format!("{head}. Of the {} that the disk takes for them: {why}.", rough_ns(disk))
+        }
+        _ => format!(
+            "{head}. The disk takes {} for them, {} of the operation's {}: it is slow by something else.",
+            rough_ns(disk),
+            percent(share),
+            rough_ns(own)
+        ),
+    }
+}
