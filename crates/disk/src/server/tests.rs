@@ -193,9 +193,9 @@ fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
         return;
     }
     let flushes = |file: &File| {
-        let before = server.counts().flushes;
+        let before = server.counts().requests.flushes;
         file.sync_all().unwrap();
-        server.counts().flushes - before
+        server.counts().requests.flushes - before
     };
     let path = at.path().join("record");
     fs::write(&path, "value").unwrap();

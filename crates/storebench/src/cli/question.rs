@@ -21,7 +21,7 @@ use storebench_report::advice::question::{Goal, Question};
 
 use super::args::{Args, Command, QuestionArgs};
 use super::extras::Extras;
-use super::output::tell;
+use super::output::{fitted, tell};
 
 /// The fewest operations, and the fewest records, that a trial is cut down to.
 pub const FEWEST: u64 = 100;
@@ -66,7 +66,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     if let Some(like) = &like {
-        tell(&format!("your data: {}", like.describe()));
+        tell(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
     }
     let records = args.records.or(like.as_ref().map(|like| like.count));
     let size = args.size.or(like.as_ref().map(|like| like.size));

@@ -92,9 +92,9 @@ fn a_simulated_disk_has_a_file_system_that_is_named_as_what_it_is() {
     for trial in &run.trials {
         assert_eq!((trial.cell.place(), trial.cell.disk()), ("fuse2fs", "steady"));
         let disk = trial.disk.as_ref().unwrap();
-        assert!(disk.counts.writes.requests > 0, "{disk:?}");
+        assert!(disk.counts.requests.writes.requests > 0, "{disk:?}");
         // As shipped, it syncs the journal and the database.
-        assert!(trial.cell.store() != "sqlite" || disk.counts.flushes > 10, "{disk:?}");
+        assert!(trial.cell.store() != "sqlite" || disk.counts.requests.flushes > 10, "{disk:?}");
     }
     assert!(left_out(&run, "fuse2fs").contains("a power cut can take what was synced"));
     let place = run.header.places.iter().find(|place| place.disk() == "steady").unwrap();
@@ -122,7 +122,7 @@ fn cold_reads_reach_the_disk() {
             .find(|trial| trial.cell.id().contains(&format!("cache={cache}")) == (cache == "cold"))
             .unwrap()
     };
-    let reads = |trial: &TrialResult| trial.disk.as_ref().unwrap().counts.reads.requests;
+    let reads = |trial: &TrialResult| trial.disk.as_ref().unwrap().counts.requests.reads.requests;
     let (warm, cold) = (reads(of("warm")), reads(of("cold")));
     assert!(cold >= warm + 20, "{warm} reads of the disk warm, {cold} cold");
     let Outcome::Ok = of("cold").outcome else { panic!("{:?}", of("cold")) };
