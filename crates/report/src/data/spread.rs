@@ -115,6 +115,7 @@ mod tests {
             guarantee: Guarantee::Process,
             threads: 1,
             machine: "here".into(),
+            disk: None,
             mix: "get=80,update=20".parse().unwrap(),
             goal: Goal::Speed,
             max_memory_bytes: None,
