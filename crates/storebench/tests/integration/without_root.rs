@@ -39,8 +39,8 @@ fn for_user(storebench: &Path) -> Option<Scratch> {
 /// Runs a script as that user, for whom the device of FUSE is open as on most machines: in a mount namespace of its own, as this
 /// machine may keep it for root.
 fn as_user(scratch: &Scratch, script: &str) -> Said {
-    let opened = "mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse && \
-                  exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \"$0\"";
+    let opened = "{ [ -e fuse ] || mknod -m 666 fuse c 10 229; } && mount --bind fuse /dev/fuse && \
+                  exec timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \"$0\"";
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", opened, script]);
     said(command.current_dir(scratch.path()).stdin(Stdio::null()))
@@ -60,20 +60,16 @@ fn programs_mount_what_they_can_and_the_rest_says_what_would_help() {
     let Some(scratch) = for_user(Path::new(STOREBENCH)) else { return };
     let stores = residents();
     let study = TINY.replace("--guarantee process", "--guarantee default");
-    let places = "fuse2fs:4096,ext4:4096,xfs";
-    storebench(&scratch, &format!("run crud --store {stores} --place {places} {study} --at disk"))
-        .ends(Exit::Success);
+    let command = format!("run crud --store {stores} --place fuse2fs:4096,ext4:4096 {study} --at disk");
+    storebench(&scratch, &command).ends(Exit::Success);
     let run = scratch.results();
     assert_complete(&run, stores.split(',').count(), 1);
     assert_eq!(failed(&run), [""; 0]);
     let place = run.header.places.iter().find(|place| place.name == "fuse2fs:4096").unwrap();
     assert_eq!(place.driver.as_deref(), Some("FUSE (fuse2fs)"));
-    // Elsewhere it would be another file system under the kernel's name.
-    for kind in ["ext4", "xfs"] {
-        let reason = left_out(&run, if kind == "xfs" { kind } else { "ext4:4096" });
-        let words = format!("mounting {kind} needs root (fuse2fs needs none): sudo ");
-        assert!(reason.starts_with(&words) && reason.contains("/storebench run crud "), "{reason}");
-    }
+    let reason = left_out(&run, "ext4:4096");
+    let words = "mounting ext4 needs root (fuse2fs needs none): sudo ";
+    assert!(reason.starts_with(words) && reason.contains("/storebench run crud "), "{reason}");
     assert_gone(&scratch);
 }
 
@@ -106,11 +102,12 @@ fn a_simulated_disk_has_a_file_system_that_is_named_as_what_it_is() {
     assert_gone(&scratch);
 }
 
-/// Reads of what the kernel and the image's file had cached.
+/// Warm ones don't: the kernel keeps whole pages that were written.
 #[test]
 fn cold_reads_reach_the_disk() {
     let Some(scratch) = for_user(Path::new(STOREBENCH)) else { return };
     let study = TINY.replace("--operations 5", "--operations 20 --order get --cache warm,cold");
+    let study = study.replace("1B..1KiB", "16KiB..17KiB");
     storebench(&scratch, &format!("run crud --store flat-folder --disk steady {study} --at disk"))
         .ends(Exit::Success);
     let run = scratch.results();
@@ -142,16 +139,17 @@ fn what_a_kill_or_an_interrupt_left_is_given_back() {
     let script = |signal: &str| {
         format!(
             "./storebench run crud --store dawdles --place fuse2fs --disk steady {study} --at disk & run=$!
-             until grep -q '\"directory\"' runs/*/trial.json; do sleep 0.1; done 2>/dev/null
+             for n in $(seq 300); do grep -q '\"directory\"' storebench-runs/*/trial.json && break; sleep 0.1; done 2>/dev/null
              echo before $(grep -c disk/storebench-work /proc/self/mountinfo)
              kill -{signal} $run; wait $run
              echo after $(grep -c disk/storebench-work /proc/self/mountinfo)
              ./storebench clean disk
              echo cleaned $(grep -c disk/storebench-work /proc/self/mountinfo)
-             rm -r runs; ls disk"
+             rm -r storebench-runs"
         )
     };
-    for (signal, after) in [("KILL", 2), ("INT", 0)] {
+    // Not INT, which a shell has ignored in its background.
+    for (signal, after) in [("KILL", 2), ("TERM", 0)] {
         let said = as_user(&scratch, &script(signal));
         assert!(said.out.contains("before 2\n"), "{said}");
         assert!(said.out.contains(&format!("after {after}\n")), "{said}");
@@ -169,7 +167,8 @@ fn what_lacks_for_a_user_is_told_with_what_would_help() {
     let mut command = Command::new("unshare");
     let said =
         said(command.args(["--mount", "sh", "-c", closed]).current_dir(scratch.path()).stdin(Stdio::null()));
-    assert!(said.out.contains("/dev/fuse is closed to this user"), "{said}");
+    let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains("FUSE no /dev/fuse is closed to this user"), "{said}");
     let said = storebench(&scratch, "doctor crud --at disk");
     let line = |name: &str| {
         let line = said.out.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{said}"));

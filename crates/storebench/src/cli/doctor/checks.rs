@@ -175,7 +175,7 @@ fn rights(here: &Here<'_>) -> Vec<Line> {
         Err(why) => hint("memory by cgroup", "the page cache is not counted", why),
     };
     let devices = driver::devices().map(|(name, there)| either(name, there));
-    let disks = either("simulated disks (--disk)", image::simulated());
+    let disks = either("simulated disks", image::simulated());
     [root, counted].into_iter().chain(devices).chain([disks]).collect()
 }
 
