@@ -228,6 +228,22 @@ fn check_cargo(words: &[&str], place: &str) {
     }
 }
 
+/// Has a simulated disk count what operations asked for: not every system can have one.
+fn count_requests(results: &Path) {
+    let of = |requests: u64| serde_json::json!({"requests": requests, "bytes": requests * 4096});
+    let disk = serde_json::json!({"reads": of(0), "writes": of(9), "discards": of(0), "flushes": 5, "seeks": 0, "merges": 0,
+        "modelled_ns": 14_000_000});
+    let text = fs::read_to_string(results).unwrap();
+    let counted = text.lines().map(|line| {
+        let mut trial: serde_json::Value = serde_json::from_str(line).unwrap();
+        for operation in trial.pointer_mut("/measured/operations").unwrap().as_array_mut().unwrap() {
+            operation["counters"]["disk"] = disk.clone();
+        }
+        format!("{trial}\n")
+    });
+    fs::write(results, counted.collect::<String>()).unwrap();
+}
+
 /// A directory with all that commands on pages speak of.
 fn with_all_that_is_named() -> Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
@@ -236,6 +252,7 @@ fn with_all_that_is_named() -> Scratch {
         // Enough trials for comparisons to tell something.
         let study = TINY.replace("--trials 1", "--trials 3");
         scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
+        count_requests(&scratch.only_run().join("results.jsonl"));
         scratch
     });
     let run = template.only_run();

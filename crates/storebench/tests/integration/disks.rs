@@ -199,3 +199,72 @@ fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
     }
     assert_gone(&scratch);
 }
+
+/// A device that takes a millisecond for each request, and a file that is read and written past the page cache.
+#[test]
+fn the_requests_of_each_operation_are_those_that_it_made() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let study = "--block-size 4KiB --file-size 1MiB --io direct --operations 50 --trials 1 --disk steady --place ext4:4096 --at disk";
+    scratch
+        .storebench(&format!("run device --pattern rand-read,rand-write --sync none,fdatasync {study}"))
+        .ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.trials.len(), 3, "a read has nothing to sync");
+    for trial in &run.trials {
+        let (requests, operations) = trial.ok().unwrap().operations[0].asked_of_disk().unwrap();
+        let id = trial.cell.id();
+        let (reads, writes) = (&requests.reads, &requests.writes);
+        assert_eq!(operations, 50, "{id}");
+        match trial.cell.text(Axis::PATTERN) {
+            "rand-read" => assert_eq!((reads.requests, reads.bytes), (50, 50 * 4096), "{id}: {requests:?}"),
+            // The file system may write something by itself meanwhile.
+            _ => assert!(writes.requests >= 50 && writes.bytes >= 50 * 4096, "{id}: {requests:?}"),
+        }
+        let syncs = trial.cell.text(Axis::SYNC) == "fdatasync";
+        assert!(!syncs || requests.flushes >= 50, "{id}: {requests:?}");
+        let all = requests.all() - requests.discards.requests;
+        assert!(requests.modelled_ns >= all * 1_000_000, "{id}: {requests:?}");
+        let disk = trial.disk.as_ref().unwrap();
+        assert!(disk.transit.is_some_and(|transit| transit.requests == 400 && transit.mean_ns > 0));
+        assert!(disk.counts.requests.journal.is_some(), "it is known of ext4");
+        assert_eq!(disk.counts.requests.since(requests).all(), disk.counts.requests.all() - requests.all());
+    }
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in
+        ["Requests to the simulated disk", "one read = 1 read, 4.00 KiB", "through FUSE and the loop device"]
+    {
+        assert!(joined.contains(words), "{words}: {said}");
+    }
+}
+
+/// Commits that take more flushes, on a disk so quick that its times are in doubt.
+#[test]
+fn a_flush_more_fails_the_gate_that_compares_exactly() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let plan = with_quick(&scratch);
+    let study = TINY.replace("--trials 1", "--trials 5").replace("--guarantee process", "--guarantee power");
+    let settings = "--set sqlite.journal_mode=WAL,TRUNCATE --set sqlite.synchronous=FULL";
+    scratch
+        .storebench(&format!("run {plan} --store sqlite {settings} --disk quick {study} --at disk"))
+        .ends(Exit::Success);
+    let compared = |across: &str, figures: &str| {
+        let across = format!("--across sqlite.journal_mode={across}");
+        scratch.storebench(&format!("compare latest latest {across} {figures} --fail-above 5%"))
+    };
+    let said = compared("WAL,TRUNCATE", "--exact --figure disk_flushes_per_operation");
+    let said = said.ends(Exit::Worse);
+    assert!(said.out.contains("disk flushes/op"), "{said}");
+    compared("TRUNCATE,WAL", "--exact --figure disk_flushes_per_operation").ends(Exit::Success);
+    let other = with_disk();
+    other.storebench(&format!("run crud --store sqlite,flat-folder {TINY} --at disk")).ends(Exit::Success);
+    other
+        .storebench("compare latest latest --across store=sqlite,flat-folder --exact")
+        .complains(Exit::Nothing, &["--exact", "--disk steady"]);
+}

@@ -10,7 +10,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   storebench compare before-run after-run
   storebench compare before-run after-run --fail-above 5%   (for CI)
-  storebench compare before-run after-run --exact     requests to a simulated disk
+  storebench compare before-run after-run --exact   requests to simulated disks
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs
