@@ -39,7 +39,7 @@ const CLI: Modules = &[
     ("plan", &["args", "given", "properties", "runs"]),
     ("dry_run", &["launch", "output"]),
     ("prepare", &["dry_run", "launch", "output"]),
-    ("start", &["args", "launch", "plan", "prepare", "properties", "reach", "runs", "trace"]),
+    ("start", &["args", "launch", "output", "plan", "prepare", "properties", "reach", "runs", "trace"]),
     ("resume", &["launch", "reach", "runs", "trace"]),
     ("finish", &["export", "files", "output", "report"]),
     ("remote", &["args", "finish", "launch", "output", "properties", "runs"]),
