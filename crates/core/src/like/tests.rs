@@ -68,7 +68,7 @@ fn what_has_no_values_is_told() {
     assert!(
         Likeness::of(folder.path().to_str().unwrap(), None)
             .unwrap_err()
-            .contains("all 1 values in it are empty")
+            .contains("the only value in it is empty")
     );
     assert!(Likeness::of("/nonexistent", None).unwrap_err().contains("neither a folder"));
 }

@@ -442,10 +442,10 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
 }
 
 /// A run on a simulated disk whose inserts ask for so many flushes each, more in some blocks than in others, as a tree splits where
-/// keys fall; times are as noisy as anywhere.
+/// keys fall; times are those of one build on one machine.
 fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run {
     let mut run = blank(trials);
-    draw(&mut run, random, Noise { run: 0.2, disturbed: 0.1 }, 1.0);
+    draw(&mut run, random, Noise { run: 0.0, disturbed: 0.1 }, 1.0);
     for trial in &mut run.trials {
         for operation in &mut trial.measured.as_mut().unwrap().operations {
             let of_block = 1000 + 37 * u64::from(trial.block);

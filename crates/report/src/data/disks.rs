@@ -91,7 +91,7 @@ mod tests {
             "{note}"
         );
         assert!(note.contains("1.00 % of that time"), "{note}");
-        assert!(note.ends_with("Its server took 2 ns of processor time, 0.5 ns a request."), "{note}");
+        assert!(note.ends_with("Its server took 2.00 ns of processor time, 0.500 ns a request."), "{note}");
     }
 
     #[test]

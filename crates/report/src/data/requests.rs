@@ -46,7 +46,7 @@ impl Part {
         match self {
             Part::Loading => "loading, a record".into(),
             Part::Operation { name, mixed: true, .. } => format!("{name} and the rest of its mix"),
-            Part::Operation { name, puts_back: true, .. } => format!("{name}, and an insert"),
+            Part::Operation { name, puts_back: true, .. } => format!("{name} + insert"),
             Part::Operation { name, .. } if name == OVERALL => "an operation of the mix".into(),
             Part::Operation { name, .. } => name.clone(),
             Part::Settling => "settling, a trial".into(),

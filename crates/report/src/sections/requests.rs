@@ -43,13 +43,13 @@ const REQUESTS: Shape = Shape {
         Column::real("merges", Unit::Count),
         Column::real("disk_time", Unit::Nanoseconds).at(Place::Line, "disk"),
         Column::real("latency_mean", Unit::Nanoseconds).at(Place::Line, "mean"),
-        Column::text("why").at(Place::Line, "most of the disk's time"),
+        Column::text("why").at(Place::Line, "mostly"),
     ],
 };
 
 const LEGEND: &str = "Requests are those that the disk answered during an operation, whoever made them, over the operations, warm-ups \
      included: what a store leaves to the kernel, or to threads of its own, counts where it reached the disk. disk: the times that the \
-     model gave them, one after the other; mean: the operation's mean latency. Seeks are those of a hard disk.";
+     model gave them, one after the other; mean: the operation's mean latency; mostly: the kind of request that takes most of the disk's time. Seeks are those of a hard disk.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();

@@ -444,7 +444,7 @@ fn runs_of_several_workloads_stand_beside_each_other() {
     let runs = [device(), other];
     let merged = Merged::new(&runs, &[]);
     let text = terminal::overview(&Report::new(&merged), STYLE);
-    assert!(text.contains("Winners: box\n") && text.contains("Winners: box, process\n"), "{text}");
+    assert!(text.contains("Winners: box\n") && text.contains("Winners: box, process, 1KiB\n"), "{text}");
     let page = String::from_utf8(bytes(|out| page::write(&Report::new(&merged), None, out))).unwrap();
     let data = data(&page);
     let records = data["cells"]["at"]["records"].as_array().unwrap();

@@ -115,7 +115,7 @@ mod tests {
 
     fn found() -> Findings {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        look(&[NULL, MEMORY], &["device".into()], directory.path()).unwrap()
+        look(&[NULL, MEMORY], &["data-size".into()], directory.path()).unwrap()
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
                 assert!(text.contains(&line.name) && !line.found.is_empty(), "{}: {text}", line.name);
             }
         }
-        assert!(text.starts_with("What this machine can run\n  device"), "{text}");
+        assert!(text.starts_with("What this machine can run\n  data-size"), "{text}");
     }
 
     #[test]

@@ -47,7 +47,8 @@ fn all(reach: &Reach) -> String {
         ]));
     }
     text.push('\n');
-    text.push_str(&fitted("share: of a core's time, found by timing the same work here. read, write: bytes per second. disk: simulated, in place of \
+    text.push_str(&fitted(
+        "share: of a core's time, found by timing the same work here. read, write: bytes per second. disk: simulated, in place of \
          the limits of reads and writes, where it can be had. -: not limited.",
         0,
     ));
@@ -92,9 +93,11 @@ fn one(name: &str, machine: Machine, reach: &Reach) -> String {
         text.push_str(&fitted(&format!("here: {}", holds(limit, reach)), 4));
     }
     if let Some(disk) = &machine.disk {
-        text.push_str(&format!(
-            "\n  disk: {disk}, simulated, in place of the limits of reads and writes, where it can be had\n"
-        ));
+        text.push('\n');
+        let words = format!(
+            "disk: {disk}, simulated, in place of the limits of reads and writes, where it can be had"
+        );
+        text.push_str(&fitted(&words, 2));
         text.push_str(&fitted(&format!("source: {}", source("disk")), 4));
         text.push_str(&fitted(&format!("more: storebench disks {disk}"), 4));
     }
@@ -149,7 +152,7 @@ fn long(limit: Limited, value: u64) -> String {
 
 fn row(cells: [&str; 8]) -> String {
     let [name, memory, processors, read, write, reads, writes, disk] = cells;
-    format!("{name:<19} {memory:>8} {processors:>10} {read:>8} {write:>8} {reads:>8} {writes:>9} {disk:>9}\n")
+    format!("{name:<19} {memory:>7} {processors:>10} {read:>6} {write:>6} {reads:>7} {writes:>8} {disk:>8}\n")
 }
 
 #[cfg(test)]
