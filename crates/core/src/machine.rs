@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 pub use self::calibrate::Core;
 pub use self::profiles::{NAMES, shipped};
-use crate::axis::table::HERE;
 use crate::result::Limited;
 use crate::shown::quoted;
 use crate::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
@@ -83,9 +82,9 @@ impl Machine {
         all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
 
-    /// The same with its files on a disk of this name: its own simulated disk needs no limits of reads and writes.
-    pub fn on(mut self, disk: &str) -> Machine {
-        if self.disk.is_some() && disk != HERE {
+    /// The same with its files on a simulated disk, or not: where it brings one, that needs no limits of reads and writes.
+    pub fn with_files(mut self, on_simulated_disk: bool) -> Machine {
+        if self.disk.is_some() && on_simulated_disk {
             (self.read_bandwidth, self.write_bandwidth) = (None, None);
             (self.read_operations, self.write_operations) = (None, None);
         }
@@ -212,10 +211,13 @@ mod tests {
         let machine =
             read("memory = \"64MiB\"\nread_operations = 57\nwrite_bandwidth = \"1MB/s\"\ndisk = \"sd-a1\"\n")
                 .unwrap();
-        assert_eq!(machine.clone().on(HERE), machine);
-        assert_eq!(machine.clone().on("sd-a1").limits().into_keys().collect::<Vec<_>>(), [Limited::Memory]);
+        assert_eq!(machine.clone().with_files(false), machine);
+        assert_eq!(
+            machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
+            [Limited::Memory]
+        );
         let without = Machine { disk: None, ..machine };
-        assert_eq!(without.clone().on("sd-a1"), without);
+        assert_eq!(without.clone().with_files(true), without);
         assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");
     }
 

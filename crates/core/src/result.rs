@@ -15,6 +15,9 @@ mod series;
 mod simulated;
 
 use serde::{Deserialize, Serialize};
+pub use storebench_disk::counts::{Counts, OfKind, Requests};
+pub use storebench_disk::device::Tally;
+pub use storebench_disk::transit::Transit;
 
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
@@ -24,9 +27,8 @@ pub use self::place::PlaceInfo;
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
-pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk, Transit};
+pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
-use crate::simulated::Requests;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.

@@ -2,18 +2,15 @@
 //! a device says so. It is a child of the parent of all trials, outside of the trial's limits.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-pub use storebench_disk::counts::{Counts, OfKind, Requests};
 use storebench_disk::daemon::{self, Order};
-pub use storebench_disk::device::Tally;
 use storebench_disk::disks::Disk;
-use storebench_disk::names::COUNTS;
 pub use storebench_disk::names::{DISK, SOURCE};
 
 use crate::lifeline;
@@ -114,12 +111,4 @@ pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
         // A parent that no longer listens has ended this process, or will.
         let _ = tell(&why.replace('\n', " "));
     })
-}
-
-/// The counts of a disk that is mounted in a folder.
-///
-/// # Errors
-/// When its server is gone.
-pub fn counts(folder: &Path) -> io::Result<Counts> {
-    Ok(serde_json::from_slice(&fs::read(folder.join(COUNTS))?)?)
 }

@@ -1,9 +1,13 @@
 //! The counts of a simulated disk, and how late it answered.
 
+use std::path::Path;
+use std::{fs, io};
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::device::Tally;
+use crate::names::COUNTS;
 use crate::request::{Kind, Nanos, Request, SECOND};
 
 /// The longest lateness that is told from a longer one.
@@ -124,6 +128,14 @@ impl Counts {
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
         }
     }
+}
+
+/// The counts of a disk that is mounted in a folder, so far.
+///
+/// # Errors
+/// When its server is gone.
+pub fn read(folder: &Path) -> io::Result<Counts> {
+    Ok(serde_json::from_slice(&fs::read(folder.join(COUNTS))?)?)
 }
 
 /// The counts.

@@ -20,3 +20,4 @@ pub mod request;
 pub mod rotating;
 #[cfg(target_os = "linux")]
 pub mod server;
+pub mod transit;

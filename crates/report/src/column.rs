@@ -1,8 +1,8 @@
 //! The table of figures. Every report reads it: a figure added here appears in all of them.
 
 use serde::{Serialize, Serializer};
+use storebench_core::result::Requests;
 use storebench_core::result::{Counters, Device, Measured, OperationResult, Traffic};
-use storebench_core::simulated::Requests;
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
 use storebench_core::workload::replay::SPEED_REACHED;
 
@@ -117,11 +117,14 @@ impl Column {
     }
 
     /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none, or
-    /// the operation's figures can't be as they seem.
+    /// the operation's figures can't be as they seem. A disk that answered late has counted no worse.
     pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
             Value::Operation(value) => {
-                value(operation.filter(|operation| measured.doubt(&operation.operation).is_none())?)
+                let is_sound = |operation: &&OperationResult| {
+                    self.counts_requests || measured.doubt(&operation.operation).is_none()
+                };
+                value(operation.filter(is_sound)?)
             }
             Value::Trial(value) => value(measured),
         }
@@ -374,7 +377,7 @@ pub const COLUMNS: &[Column] = &[
     .closer(),
     counted("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| asked(o, Requests::all))
         .of_disk(),
-    counted("disk_bytes_per_operation", "disk bytes/op", Unit::Bytes, |o| asked(o, bytes)).of_disk(),
+    counted("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| asked(o, bytes)).of_disk(),
     counted("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| asked(o, |r| r.flushes))
         .of_disk(),
     counted("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns)).closer(),
@@ -446,7 +449,7 @@ pub const COLUMNS: &[Column] = &[
         Some(asked_in_load(m)?.all() as f64)
     })
     .of_disk(),
-    trial("load_disk_bytes", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
+    trial("load_disk_traffic", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
         Some(bytes(asked_in_load(m)?) as f64)
     })
     .of_disk(),

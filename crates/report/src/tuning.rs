@@ -12,7 +12,7 @@ pub mod search;
 mod sentences;
 mod terminal;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 mod worth;
 
 use std::fmt;
@@ -42,6 +42,9 @@ use crate::markup::Html;
 use crate::page::{self, Lead};
 use crate::stats::{MIN_BLOCKS, Ratio, Series, Summary, compare_at};
 use crate::terminal::grid::Style;
+
+#[cfg(test)]
+pub(crate) use self::tests::{STORE as MADE_STORE, question as made_question, run as made_run};
 
 /// Below this share of the time a difference is called none, where it is known so well.
 pub const ALIKE: f64 = 0.03;

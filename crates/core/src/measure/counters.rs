@@ -11,8 +11,7 @@ use crate::measure::children;
 use crate::measure::disk_requests;
 use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
-use crate::result::{Counters, Unknown};
-use crate::simulated::Requests;
+use crate::result::{Counters, Requests, Unknown};
 
 /// The counters of the process at one moment.
 #[derive(Debug, Clone)]

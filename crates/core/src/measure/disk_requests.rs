@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::simulated::{self, Requests};
+use storebench_disk::counts::{self, Requests};
 
 /// Where the disk is mounted.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -15,5 +15,5 @@ pub fn are_of(folder: &Path) {
 
 /// All that were answered so far; none where there is no such disk, or its server is gone. Takes some tens of microseconds.
 pub(super) fn so_far() -> Option<Requests> {
-    simulated::counts(FOLDER.get()?).ok().map(|counts| counts.requests)
+    counts::read(FOLDER.get()?).ok().map(|counts| counts.requests)
 }

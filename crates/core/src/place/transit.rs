@@ -5,14 +5,15 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::Instant;
 
+use storebench_disk::counts;
 use storebench_disk::disks::Disk;
 use storebench_disk::fixed::Fixed;
+use storebench_disk::transit::Transit;
 
 use super::directory::WorkFolder;
 use crate::error::{Error, Result};
 use crate::image::LoopDevice;
-use crate::result::Transit;
-use crate::simulated::{self, DISK, OnDisk, Served, Serving};
+use crate::simulated::{DISK, OnDisk, Served, Serving};
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";
@@ -45,9 +46,9 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
         let mut buffer = vec![0; 2 * BLOCK];
         let from = buffer.as_ptr().align_offset(BLOCK);
         requests(&opened, &mut buffer[from..from + BLOCK], WARM_UP)?;
-        let before = simulated::counts(&at)?;
+        let before = counts::read(&at)?;
         let mut took = requests(&opened, &mut buffer[from..from + BLOCK], REQUESTS)?;
-        let late = simulated::counts(&at)?.since(&before);
+        let late = counts::read(&at)?.since(&before);
         took.sort_unstable();
         let requests = took.len() as u64;
         Ok(Transit {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storebench_disk::counts::{Counts, Requests};
+use storebench_disk::transit::Transit;
 
 use super::{Doubt, Measured, OperationResult};
 
@@ -19,19 +20,6 @@ pub struct DiskReport {
     /// Its counts from just before the trial's process was started to its end, and how late it answered.
     #[serde(flatten)]
     pub counts: Counts,
-}
-
-/// The time that requests of 4 KiB take through FUSE and a loop device and back, one at a time, on a disk whose model takes none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transit {
-    /// Requests that were measured: half of them reads, half writes.
-    pub requests: u64,
-    /// Their mean, in nanoseconds.
-    pub mean_ns: u64,
-    /// The 99th percentile.
-    pub p99_ns: u64,
-    /// The part of the mean by which replies were late: what a trial's lateness counts, too.
-    pub late_ns_mean: u64,
 }
 
 impl DiskReport {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::axis::table::HERE;
 use crate::cell::Cell;
 use crate::machine::Machine;
 use crate::measure::cgroup::{Group, Home};
@@ -60,7 +61,7 @@ pub fn decide(
 
 /// Why the trials of a cell can't be held to the limits of its machine, in one of these places.
 pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) -> Option<Reason> {
-    let machine = plan.machine(cell.machine())?.on(cell.disk());
+    let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);
     decide(reach, &machine, &known).err().map(Reason::NoMachine)

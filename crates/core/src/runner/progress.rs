@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::result::Outcome;
 use crate::runner::event::{Event, Listener};
 use crate::shown;
-use crate::units::{grouped, rough_duration};
+use crate::units::{counted, grouped, rough_duration};
 use crate::workload::loading::Loading;
 
 /// The listener that suits standard error.
@@ -103,7 +103,12 @@ impl<W: Write> Listener for Lines<W> {
                 self.last = Instant::now();
                 let left = left
                     .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
-                let line = format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id());
+                let line = format!(
+                    "{} of {} done{left}; now {}",
+                    self.done,
+                    counted(self.total, "trial"),
+                    cell.id()
+                );
                 say(&mut self.out, &shown::within(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
@@ -120,7 +125,7 @@ impl<W: Write> Listener for Lines<W> {
             Event::Left { why } => say(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
                 let how = if *interrupted { "interrupted" } else { "done" };
-                say(&mut self.out, &format!("{how}: {} of {} trials", self.done, self.total));
+                say(&mut self.out, &format!("{how}: {} of {}", self.done, counted(self.total, "trial")));
             }
         }
     }

@@ -5,6 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use storebench_disk::counts::{self, Counts};
+
+use crate::axis::table::HERE;
 use crate::background;
 use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
@@ -29,7 +32,6 @@ use crate::runner::kill::{self, Check, Checked, Passed};
 use crate::runner::limits::{Limiting, Site};
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
-use crate::simulated::{self, Counts};
 use crate::stage::Stage;
 use crate::workload::audit;
 use crate::workload::case::Time;
@@ -309,7 +311,7 @@ impl Trial<'_> {
         stage: &mut Stage<'_>,
         counting: Option<&Group>,
     ) -> Option<std::result::Result<Limiting, String>> {
-        let machine = self.job.plan.machine(self.cell.machine())?.on(self.cell.disk());
+        let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
         let told = self.folder.join(LIMITS);
         let site = Site { reach: self.reach, device: self.device, counting, told: &told };
@@ -318,7 +320,7 @@ impl Trial<'_> {
 
     /// The counts of the simulated disk under it, where there is one and it is at work.
     fn disk_counts(&self) -> Option<Counts> {
-        self.disk.and_then(|folder| simulated::counts(folder).ok())
+        self.disk.and_then(|folder| counts::read(folder).ok())
     }
 
     /// Its counts since.

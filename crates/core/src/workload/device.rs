@@ -48,8 +48,7 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
-use crate::result::Second;
-use crate::simulated::Requests;
+use crate::result::{Requests, Second};
 use crate::workload::crew::{self, own};
 
 /// The file on which it is tried what a place can do has at least this size, in bytes.

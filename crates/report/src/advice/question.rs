@@ -67,8 +67,15 @@ impl Question {
     /// `, on machine laptop-hdd`; nothing where it is asked of this one.
     pub(super) fn whereabouts(&self) -> String {
         let machine = (self.machine != HERE).then(|| format!(", on machine {}", self.machine));
-        let disk = self.disk.as_ref().map(|disk| format!(", on simulated disk {disk}"));
+        let disk = self.disk_in_words().map(|disk| format!(", {disk}"));
         [machine, disk].into_iter().flatten().collect()
+    }
+
+    fn disk_in_words(&self) -> Option<String> {
+        self.disk.as_deref().map(|disk| match disk {
+            HERE => "on the disk here".into(),
+            simulated => format!("on simulated disk {simulated}"),
+        })
     }
 
     /// Whether its machine may have brought a simulated disk of its own.
@@ -102,8 +109,8 @@ impl fmt::Display for Question {
         if self.machine != HERE {
             write!(f, "; on machine {}", self.machine)?;
         }
-        if let Some(disk) = &self.disk {
-            write!(f, "; on simulated disk {disk}")?;
+        if let Some(disk) = self.disk_in_words() {
+            write!(f, "; {disk}")?;
         }
         if let Some(bytes) = self.max_memory_bytes {
             write!(f, "; a peak of at most {} of memory", rough_bytes(bytes as f64))?;

@@ -105,7 +105,7 @@ struct Trial<'a> {
     measured: &'a Measured,
 }
 
-/// What decides the data and choices of a trial: its plan's seed, if that has one, and its block.
+/// The origin of a trial's data and choices: its plan's seed, if that has one, and its block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Seed(Option<String>, u32);
 

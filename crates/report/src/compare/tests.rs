@@ -1,6 +1,6 @@
 use storebench_core::cell::Data;
+use storebench_core::result::Requests;
 use storebench_core::result::{LeftOut, Run, StoreInfo};
-use storebench_core::simulated::Requests;
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use unicode_width::UnicodeWidthStr;

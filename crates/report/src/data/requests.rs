@@ -1,7 +1,7 @@
 //! The requests of each store's operations to a simulated disk, by the disk's own counts, and what of them takes the time.
 
+use storebench_core::result::Requests;
 use storebench_core::result::{Counters, Measured, OVERALL, OperationResult};
-use storebench_core::simulated::Requests;
 
 use super::merge::Entry;
 
@@ -50,7 +50,7 @@ impl Part {
             Part::Operation { name, .. } if name == OVERALL => "an operation of the mix".into(),
             Part::Operation { name, .. } => name.clone(),
             Part::Settling => "settling, a trial".into(),
-            Part::Rest => "the rest of a trial".into(),
+            Part::Rest => "rest of a trial".into(),
         }
     }
 

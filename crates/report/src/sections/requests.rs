@@ -27,7 +27,7 @@ const REQUESTS: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("store").at(Place::Group, ""),
         Column::text("part").at(Place::Line, ""),
         Column::whole("trials"),
         Column::whole("times"),

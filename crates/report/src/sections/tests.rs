@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
+use storebench_core::result::{Counts, OfKind, Requests, Tally};
 use storebench_core::result::{DiskReport, Run};
-use storebench_core::simulated::{Counts, OfKind, Requests, Tally};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;

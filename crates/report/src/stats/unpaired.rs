@@ -85,7 +85,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     Some(Change { ratio, p: enough.then_some(p), constant: None, spread: enough.then_some((error, degrees)) })
 }
 
-/// How many times the second of two counts of the same work is the first: 1 where there is nothing in either, endless where there is
+/// The number of times that the second of two counts of the same work is the first: 1 where there is nothing in either, endless where there is
 /// something only in the second.
 pub fn ratio_of_pair((base, new): (f64, f64)) -> f64 {
     if base == new {

@@ -19,7 +19,7 @@ use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 use crate::terminal::{self, Style};
 use crate::tuning::race::Kind;
-use crate::tuning::{Tuned, tests as tuning};
+use crate::tuning::{MADE_STORE, Tuned, made_question, made_run};
 
 use super::template::{reads_well, sentences};
 
@@ -155,19 +155,19 @@ fn of_tunings() -> IndexSet<String> {
     let mut asked: Vec<(Vec<Run>, u64)> = Vec::new();
     for blocks in [1, 2, 3, 8] {
         for values in 1..=ALL.len() {
-            let screen = || cut(tuning::run(Kind::Screen, &ALL[..values], 100), blocks);
+            let screen = || cut(made_run(Kind::Screen, &ALL[..values], 100), blocks);
             asked.push((vec![screen()], 100));
             for ns in [650.0, 1000.0, 1600.0] {
-                let proof = cut(tuning::run(Kind::Proof, &[(&[], 1000.0), (BEST, ns)], 100), blocks);
-                let beside = |records| tuning::run(Kind::Beside, &[(&[], 1000.0), (BEST, 2.0 * ns)], records);
+                let proof = cut(made_run(Kind::Proof, &[(&[], 1000.0), (BEST, ns)], 100), blocks);
+                let beside = |records| made_run(Kind::Beside, &[(&[], 1000.0), (BEST, 2.0 * ns)], records);
                 asked.push((vec![screen(), proof.clone()], 200));
                 asked.push((vec![screen(), proof, beside(1), beside(1000)], 100));
             }
         }
     }
     let of = |(runs, records): (Vec<Run>, u64)| {
-        let question = Question { records, ..tuning::question() };
-        let tuned = Tuned::from_runs(&question, &Merged::new(&runs, &[]), &tuning::STORE);
+        let question = Question { records, ..made_question() };
+        let tuned = Tuned::from_runs(&question, &Merged::new(&runs, &[]), &MADE_STORE);
         tuned.map_or_else(|why| why.to_string(), |tuned| tuned.text(None, WIDE))
     };
     asked.into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()

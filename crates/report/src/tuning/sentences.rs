@@ -137,12 +137,17 @@ fn bound(tuned: &Tuned) -> String {
         tuned.worth.iter().filter(|worth| worth.out.is_none()).filter_map(interval).collect();
     let lowest = measured.iter().map(|interval| interval.low).min_by(f64::total_cmp);
     match lowest.map(|low| 1.0 - low).filter(|most| *most < LOOSE) {
-        Some(most) => format!(
-            "With {:.0} % confidence none of the {} values that were measured saves more than {:.0} % of the time alone.",
-            CONFIDENCE * 100.0,
-            measured.len(),
-            (most.max(0.0) * 100.0).ceil()
-        ),
+        Some(most) => {
+            let none = match measured.len() {
+                1 => "the one value that was measured saves no".to_owned(),
+                several => format!("none of the {several} values that were measured saves"),
+            };
+            format!(
+                "With {:.0} % confidence {none} more than {:.0} % of the time alone.",
+                CONFIDENCE * 100.0,
+                (most.max(0.0) * 100.0).ceil()
+            )
+        }
         None => String::new(),
     }
 }

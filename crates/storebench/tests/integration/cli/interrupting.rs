@@ -211,7 +211,7 @@ fn a_run_is_gone_on_with_by_path_by_name_and_as_the_latest() {
     let before = fs::read(folder.join("results.jsonl")).unwrap();
     for meant in [format!("storebench-runs/{name}"), name, "latest".into()] {
         let said = scratch.faulty(&format!("run --resume {meant}")).ends(Exit::Success);
-        assert!(said.err.contains("done: 1 of 1 trials") && said.out.contains("flat-folder"), "{said}");
+        assert!(said.err.contains("done: 1 of 1 trial") && said.out.contains("flat-folder"), "{said}");
     }
     assert_eq!(fs::read(folder.join("results.jsonl")).unwrap(), before, "nothing is left to run");
 }

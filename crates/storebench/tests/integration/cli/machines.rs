@@ -212,12 +212,14 @@ fn advice_for_a_slow_machine_comes_in_time_with_fewer_records() {
         return;
     }
     let scratch = Scratch::new();
-    let ask =
-        "advise --machine laptop-hdd --records 50000 --size 4KiB --store flat-folder,sqlite --budget 12s";
+    let ask = "advise --machine laptop-hdd --disk here --records 50000 --size 4KiB --store flat-folder,sqlite --budget 12s";
     let said = scratch.storebench(ask).ends(Exit::Success);
     assert!(said.err.contains("first, how slow it is here: each store with 100 records"), "{said}");
     assert!(said.err.contains(" records in place of 50,000: "), "{said}");
-    assert!(said.out.contains("Recommended: ") && said.out.contains("laptop-hdd"), "{said}");
+    assert!(
+        said.out.contains("Recommended: ") && said.out.contains("on machine laptop-hdd; on the disk here"),
+        "{said}"
+    );
     scratch.assert_nothing_left();
 }
 

@@ -299,5 +299,5 @@ fn compression_beside_the_axes_of_an_older_plan_is_read_as_an_axis() {
     let left_out = &scratch.results().header.left_out;
     assert!(left_out[0].cell.id().ends_with("/compression=on"), "{left_out:?}");
     let resumed = scratch.faulty("run --resume latest").ends(Exit::Success);
-    assert!(resumed.err.contains("done: 1 of 1 trials"), "{resumed}");
+    assert!(resumed.err.contains("done: 1 of 1 trial"), "{resumed}");
 }
