@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::axis::table::HERE;
-use crate::cell::Cell;
+use crate::cell::{Cell, HERE};
 use crate::machine::Machine;
 use crate::measure::cgroup::{Group, Home};
 use crate::measure::device::{BlockDevice, DeviceSpec};

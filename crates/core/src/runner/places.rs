@@ -89,7 +89,7 @@ impl PreparedPlaces {
         let mut measured = None;
         let prepare = |(name, place): (&String, &Place)| {
             let mut folder = WorkFolder::create(place.directory())?;
-            // What a program mounts needs no loop device, and its user may have none.
+            // A program mounts without a loop device, and its user may have none.
             let simulates = matches!(place, Place::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
             if simulates && measured.is_none() {
                 measured = Some(transit::measure(&mut folder)?);

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::counts::{self, Counts};
 
-use crate::axis::table::HERE;
 use crate::background;
-use crate::cell::{Background, Cell};
+use crate::cell::{Background, Cell, HERE};
 use crate::error::{Error, Result};
 use crate::folder::is_full;
 use crate::guard;

@@ -127,6 +127,8 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
 
 /// The prefix of the folders of `advise`, in which the runs behind an answer lie.
 pub const ANSWER: &str = "advise-";
+/// The stage of `advise` in which each store is tried with the fewest records.
+pub const PROBE: &str = "probe";
 /// The prefix of those of `tune`.
 pub const TUNING: &str = "tune-";
 
@@ -140,6 +142,10 @@ pub fn within(folder: &Path) -> Vec<PathBuf> {
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
     runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
+    // It only told how much there was time for, unless the time ended with it.
+    if runs.len() > 1 {
+        runs.retain(|path| !path.ends_with(PROBE));
+    }
     runs
 }
 

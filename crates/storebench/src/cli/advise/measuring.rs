@@ -26,7 +26,7 @@ use super::super::args::AdviseArgs;
 use super::super::output::tell;
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::report;
-use super::super::runs::ANSWER;
+use super::super::runs::{ANSWER, PROBE};
 use super::super::stages::Stages;
 use super::plans::{self, Plans};
 
@@ -153,7 +153,7 @@ impl<'a> Measuring<'a> {
         let plan = self.plans.smallest(self.trial_limit())?;
         let records = counted(records_of(&plan).from, "record");
         self.stages.tell(&format!("first, how slow it is here: each store with {records}"));
-        let ended = self.carry_out("probe", &plan, (&[], 0), None, None, share)?;
+        let ended = self.carry_out(PROBE, &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = ended else { return Ok(false) };
         self.probed = Some((plan, run));
         Ok(interrupted)
