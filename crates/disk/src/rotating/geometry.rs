@@ -69,11 +69,6 @@ impl Surface {
         self.before(track + 1) - self.before(track)
     }
 
-    /// A turn, in nanoseconds.
-    pub fn turn(&self) -> f64 {
-        self.turn
-    }
-
     /// Where a byte lies.
     pub fn spot(&self, byte: u64) -> Spot {
         let byte = byte as f64;

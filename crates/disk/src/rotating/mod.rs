@@ -17,9 +17,6 @@ use self::spread::Spread;
 use crate::device::{Device, Id, Replies, Tally};
 use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
 
-/// The parts of a turn to which the disk tells apart what it can reach first. Of what is alike it takes what has waited longest, as
-/// a real disk must, so that no request waits for ever; one that chose to the microsecond would serve half as many more.
-const PARTS_OF_A_TURN: f64 = 4.0;
 /// Writes in the cache among which the next is chosen.
 const CHOICE_OF_WRITES: usize = 16;
 
@@ -222,10 +219,9 @@ impl HardDisk {
             |request: &Waiting| request.arrived <= start && (request.kind == Kind::Read || !self.has_cache);
         let candidates = self.queue.iter().take_while(can_be).take(self.choice).enumerate();
         let reached = candidates.filter(|(_, request)| is_next(request)).filter_map(|(index, request)| {
-            let after = self.reach(*request.parts.first()?, request.kind, start) - start as f64;
-            Some((index, (after / self.surface.turn() * PARTS_OF_A_TURN) as u64))
+            Some((index, self.reach(*request.parts.first()?, request.kind, start)))
         });
-        let best = reached.min_by_key(|(_, parts)| *parts).map_or(0, |(index, _)| index);
+        let best = reached.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
         let Some(request) = self.queue.remove(best) else { return };
         let mut moment = start;
         for part in &request.parts {

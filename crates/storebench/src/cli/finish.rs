@@ -43,7 +43,7 @@ pub fn finish(
         files::tell_written(text);
     }
     tell(&format!(
-        "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
+        "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
     ));
     if ended.failed > 0 {
         tell(&format!("{} failed; the logs are in {shown}/logs", counted(ended.failed, "trial")));
