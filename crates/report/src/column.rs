@@ -93,7 +93,7 @@ pub struct Column {
     pub value: Value,
     /// Whether the clock limits what it can tell.
     pub clocked: Clocked,
-    /// Whether it counts requests to a simulated disk: what the same work asks of it, on any machine.
+    /// Whether it counts requests to a simulated disk.
     pub counts_requests: bool,
     /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
     pub in_tables: bool,

@@ -1,7 +1,6 @@
 //! The requests of each store's operations to a simulated disk, by the disk's own counts, and what of them takes the time.
 
-use storebench_core::result::Requests;
-use storebench_core::result::{Counters, Measured, OVERALL, OperationResult};
+use storebench_core::result::{Counters, Measured, OVERALL, OperationResult, Requests};
 
 use super::merge::Entry;
 

@@ -45,7 +45,7 @@ pub struct CompareArgs {
     /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub figure: Vec<String>,
-    /// Compare also requests, bytes and flushes of a simulated disk, block by block: they are those of the same work on any machine
+    /// Compare also requests, bytes and flushes of a simulated disk, block by block
     #[arg(long)]
     pub exact: bool,
     /// List every figure, not only the most important
