@@ -104,6 +104,15 @@ pub struct Plan {
     /// are one axis.
     #[serde(skip_serializing_if = "is_default")]
     pub axes_one_at_a_time: bool,
+    /// Disks on which times are estimated, from what trials ask of the simulated one that they are on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disk_estimate: Vec<String>,
+    /// States after power cuts that are looked at for each trial's store; none where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<u64>,
+    /// The disk of these tears blocks: it writes sectors as a whole, and not more.
+    #[serde(skip_serializing_if = "is_default")]
+    pub torn: bool,
     /// Settings of stores, by store and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
@@ -286,6 +295,7 @@ pub struct BuiltIn {
 
 /// The studies that come with storebench.
 pub const STUDIES: &[BuiltIn] = &[
+    BuiltIn { name: "crash", text: include_str!("../../../studies/crash.toml") },
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
     BuiltIn { name: "data-size", text: include_str!("../../../studies/data-size.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },

@@ -5,6 +5,7 @@
 
 mod check;
 mod course;
+mod cut;
 mod doubt;
 mod machine;
 mod measured;
@@ -15,12 +16,13 @@ mod series;
 mod simulated;
 
 use serde::{Deserialize, Serialize};
-pub use storebench_disk::counts::{Counts, OfKind, Requests};
+pub use storebench_disk::counts::{Clocks, Counts, OfKind, Requests};
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
+pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding};
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
@@ -310,6 +312,9 @@ pub struct Measured {
     /// The kill check after the trial; absent below `process`, for the harness's own stores and in results of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_check: Option<KillCheck>,
+    /// The cut check after the trial; absent where none was asked for, and in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_check: Option<CutCheck>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -1,6 +1,7 @@
 //! A simulated disk under a trial's file system: a process that serves one file by FUSE and answers each request when the model of
 //! a device says so. It is a child of the parent of all trials, outside of the trial's limits.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use serde::{Deserialize, Serialize};
 use storebench_disk::daemon::{self, Order};
 use storebench_disk::disks::Disk;
+use storebench_disk::figures::Load;
+use storebench_disk::fixed::Fixed;
 pub use storebench_disk::names::{DISK, SOURCE};
 
 use crate::lifeline;
@@ -27,6 +30,23 @@ pub struct OnDisk {
     pub name: String,
     /// Its parameters.
     pub disk: Box<Disk>,
+    /// The disks on which times are estimated beside it, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimates: BTreeMap<String, Disk>,
+}
+
+impl OnDisk {
+    /// One that answers at once.
+    pub fn that_takes_no_time(name: &str) -> OnDisk {
+        let nothing = Fixed { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
+        let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
+        OnDisk { name: name.into(), disk, estimates: BTreeMap::new() }
+    }
+
+    /// The time of a small write and a flush, one after the other, in nanoseconds.
+    pub fn flushed_ns(&self) -> Option<f64> {
+        Load::SyncedWrites.on(&self.disk).ok().map(|per_second| 1e9 / per_second)
+    }
 }
 
 /// A disk that is served. Dropping it ends the server.
@@ -48,6 +68,19 @@ pub struct Serving<'a> {
     pub image: &'a File,
     /// Whether it is the copy.
     pub in_memory: bool,
+    /// The traces that it leaves, or follows.
+    pub traced: Traced<'a>,
+}
+
+/// The part that a disk has in a cut check.
+#[derive(Debug, Clone, Copy)]
+pub enum Traced<'a> {
+    /// None.
+    Not,
+    /// It logs all that is asked of it, in this file.
+    Logs(&'a Path),
+    /// It begins as a power cut left the disk whose log the first is; the other holds the state, as JSON.
+    IsCut(&'a Path, &'a Path),
 }
 
 impl Served {
@@ -56,8 +89,20 @@ impl Served {
     /// # Errors
     /// When it can't be started, or says why it can't serve.
     pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
-        let Serving { disk: OnDisk { name, disk }, seed, journal, image, in_memory } = serving;
-        let order = Order { disk: (**disk).clone(), seed, in_memory, journal: journal.to_vec(), log: None };
+        let Serving { disk: OnDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
+            serving;
+        let order = Order {
+            disk: (**disk).clone(),
+            seed,
+            in_memory,
+            journal: journal.to_vec(),
+            estimates: estimates.clone(),
+            log: if let Traced::Logs(path) = traced { Some(path.to_path_buf()) } else { None },
+            cut: match traced {
+                Traced::IsCut(log, cut) => Some((log.to_path_buf(), cut.to_path_buf())),
+                Traced::Not | Traced::Logs(_) => None,
+            },
+        };
         let words = [
             OsString::from(WORD),
             OsString::from(name),

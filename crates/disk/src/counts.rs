@@ -1,5 +1,6 @@
 //! The counts of a simulated disk, and how late it answered.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
@@ -47,6 +48,29 @@ pub struct Requests {
     pub tally: Tally,
     /// The sum of the times that the model gave all of them, in nanoseconds.
     pub modelled_ns: Nanos,
+    /// The time that passed here and, by estimates, on other disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Clocks>,
+}
+
+/// The time of a disk, and of others on which the same would have been asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clocks {
+    /// The time here, in nanoseconds.
+    pub here_ns: Nanos,
+    /// The time on the others, by their names.
+    pub on_ns: BTreeMap<String, Nanos>,
+}
+
+impl Clocks {
+    fn each(&self, other: &Clocks, both: fn(u64, u64) -> u64) -> Clocks {
+        let of = |clocks: &Clocks, name: &str| clocks.on_ns.get(name).copied().unwrap_or_default();
+        let on = |name: &String| (name.clone(), both(of(self, name), of(other, name)));
+        Clocks {
+            here_ns: both(self.here_ns, other.here_ns),
+            on_ns: self.on_ns.keys().chain(other.on_ns.keys()).map(on).collect(),
+        }
+    }
 }
 
 /// All that a simulated disk has counted since it was there.
@@ -61,6 +85,9 @@ pub struct Counts {
     pub late_ns_p99: Nanos,
     /// Processor time of the server, in nanoseconds.
     pub processor_ns: Nanos,
+    /// Entries of its log, where it keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logged: Option<u64>,
 }
 
 impl OfKind {
@@ -89,6 +116,10 @@ impl Requests {
             flush_ns: both(self.flush_ns, other.flush_ns),
             tally,
             modelled_ns: both(self.modelled_ns, other.modelled_ns),
+            clocks: match (&self.clocks, &other.clocks) {
+                (Some(one), Some(other)) => Some(one.each(other, both)),
+                (one, other) => one.clone().or_else(|| other.clone()),
+            },
         }
     }
 
@@ -126,6 +157,7 @@ impl Counts {
             late_ns: self.late_ns.saturating_sub(before.late_ns),
             late_ns_p99: self.late_ns_p99,
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
+            logged: None,
         }
     }
 }

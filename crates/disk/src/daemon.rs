@@ -1,12 +1,14 @@
 //! The process that serves one disk: told in one order what to serve and where, it says when the disk is there, and ends when it is
 //! unmounted.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
+use crate::cut::{Cut, Log};
 use crate::disks::Disk;
 
 /// The disk that is to be served.
@@ -21,9 +23,16 @@ pub struct Order {
     /// Where the file system on it has its journal, each part from one byte to before another: writes there are told apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<(u64, u64)>,
-    /// Where its requests are logged, with what they write.
+    /// The disks on which times are estimated, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimates: BTreeMap<String, Disk>,
+    /// The file in which its requests are logged, with what they write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
+    /// The log of another disk with the same image, and a file with the state in which a power cut left that: it begins so. In memory
+    /// alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<(PathBuf, PathBuf)>,
 }
 
 /// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
@@ -37,22 +46,42 @@ pub fn serve(
     at: &Path,
     mounted: impl FnOnce() -> Result<(), String>,
 ) -> Result<Counts, String> {
+    use crate::estimate::Estimates;
     use crate::image::Image;
     use crate::log::Writer;
     use crate::server::Server;
 
     let image = if order.in_memory { Image::copy_of(&image) } else { Image::of(image) };
     let image = image.map_err(|error| format!("having its image: {error}"))?;
+    if let Some((log, cut)) = &order.cut {
+        replay(log, cut, &image).map_err(|error| format!("making the state after a power cut: {error}"))?;
+    }
     let device = order.disk.device(image.bytes(), order.seed)?;
+    let others = order.estimates.iter().map(|(name, disk)| {
+        let device = disk.device(image.bytes(), order.seed);
+        Ok((name.clone(), device.map_err(|error| format!("estimating for {name}: {error}"))?))
+    });
+    let estimates = Estimates::of(others.collect::<Result<Vec<_>, String>>()?);
     let log = order.log.as_ref().map(|path| {
-        let file = File::create_new(path)?;
+        let file = File::options().write(true).truncate(true).open(path)?;
         Writer::begin(Box::new(std::io::BufWriter::new(file)), true)
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
-    let server = Server::mount(image, device, order.journal.clone(), log, at);
+    let server = Server::mount(image, device, order.journal.clone(), estimates, log, at);
     let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
     mounted()?;
     server.wait().map_err(|error| error.to_string())
+}
+
+/// Writes to an image what a state has of all that a log says.
+#[cfg(target_os = "linux")]
+fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Result<()> {
+    let cut: Cut = serde_json::from_slice(&std::fs::read(cut)?)?;
+    let log = Log::first(cut.at, std::io::BufReader::new(File::open(log)?))?;
+    log.replay(&cut, |at, bytes, data| match data {
+        Some(data) => image.write(data, at),
+        None => image.discard(at, bytes),
+    })
 }
 
 /// Serves nothing: other systems have no loop devices over a file by FUSE.

@@ -16,13 +16,14 @@ const TEXT: &str = include_str!("../../../machines/disks.toml");
 static ALL: LazyLock<BTreeMap<String, Disk>> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
 
 /// The names of the disks that come with storebench, in their order.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "ebs-gp3",
     "emmc-5.1",
     "hdd-5400",
     "hdd-7200",
     "hdd-7200-uncached",
     "network-1ms",
+    "recorder",
     "sata-ssd",
     "sata-ssd-capacitor",
     "sd-a1",
@@ -30,6 +31,9 @@ pub const NAMES: [&str; 12] = [
     "steady",
     "ufs-2.0",
 ];
+
+/// The disk that estimates are made on where no other is named.
+pub const RECORDER: &str = "recorder";
 
 /// A disk that comes with storebench.
 pub fn shipped(name: &str) -> Option<Disk> {

@@ -94,7 +94,7 @@ mod tests {
     use crate::disks::{NAMES, shipped};
 
     /// The bounds of each load on a disk, in the order of [`LOADS`], and where they come from.
-    const KNOWN: [(&str, [(f64, f64); 6]); 12] = [
+    const KNOWN: [(&str, [(f64, f64); 6]); 13] = [
         // Amazon: 3,000 requests and 125 MiB a second; one at a time its latency is the limit.
         (
             "ebs-gp3",
@@ -142,6 +142,17 @@ mod tests {
                 (420.0, 500.0),
                 (400.0, 480.0),
                 (400.0, 480.0),
+            ],
+        ),
+        (
+            "recorder",
+            [
+                (999.0, 1_001.0),
+                (31_500.0, 32_100.0),
+                (999.0, 1_001.0),
+                (499.0, 501.0),
+                (520.0, 525.0),
+                (520.0, 525.0),
             ],
         ),
         // Samsung: 10,000 reads a second at depth 1, 94,000 to 98,000 at depth 32, 40,000 writes at depth 1, 540 and 520 MB/s.

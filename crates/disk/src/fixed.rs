@@ -1,4 +1,4 @@
-//! A disk that takes the same time for every request of a kind, one after the other. No device is like that; but nothing in it is
+//! A disk that takes the same time for every request of a kind, one after the other or all at once. No device is like that; but nothing in it is
 //! random, and its times are none of the host's.
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ pub struct Fixed {
     pub write_us: f64,
     /// A flush.
     pub flush_us: f64,
+    /// Requests don't wait for each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<bool>,
 }
 
 /// The disk at work.
@@ -40,7 +43,11 @@ impl Model for Steady {
             Kind::Flush => self.fixed.flush_us,
             Kind::Discard => 0.0,
         };
-        self.busy_until = self.busy_until.max(now) + (time * MICROSECOND as f64) as Nanos;
+        let time = (time * MICROSECOND as f64) as Nanos;
+        if self.fixed.at_once == Some(true) {
+            return now + time;
+        }
+        self.busy_until = self.busy_until.max(now) + time;
         self.busy_until
     }
 }
@@ -54,7 +61,7 @@ mod tests {
 
     #[test]
     fn requests_take_their_time_one_after_the_other_at_every_depth() {
-        let fixed = Fixed { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0 };
+        let fixed = Fixed { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0, at_once: None };
         for depth in [1, 2, 32] {
             let mut device = InOrder::of(Steady::new(fixed));
             let requests = [
@@ -65,6 +72,17 @@ mod tests {
             ];
             let all = requests.into_iter().cycle().take(400);
             assert_eq!(closed(&mut device, depth, all), 600 * MILLISECOND, "{depth}");
+        }
+    }
+
+    #[test]
+    fn requests_at_once_don_t_wait_for_each_other() {
+        let fixed = Fixed { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
+        for depth in [1, 2, 32] {
+            let mut device = InOrder::of(Steady::new(fixed));
+            let all = (0..320).map(|number| Request::read(number * 4096, 4096));
+            let time = closed(&mut device, depth, all);
+            assert_eq!(time, 320 * MILLISECOND / u64::from(depth), "{depth}");
         }
     }
 }

@@ -3,9 +3,11 @@
 //! a disk that makes its user wait and an estimate that doesn't wait share them.
 
 pub mod counts;
+pub mod cut;
 pub mod daemon;
 pub mod device;
 pub mod disks;
+pub mod estimate;
 pub mod figures;
 pub mod fixed;
 pub mod flash;

@@ -27,6 +27,7 @@ pub struct Entry {
 pub struct Writer {
     out: Box<dyn Write + Send>,
     keeps_data: bool,
+    entries: u64,
 }
 
 impl Writer {
@@ -36,12 +37,17 @@ impl Writer {
     /// When it can't be written.
     pub fn begin(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
         out.write_all(&HEADER)?;
-        Ok(Writer { out, keeps_data })
+        Ok(Writer { out, keeps_data, entries: 0 })
     }
 
     /// Whether it keeps what is written.
     pub fn keeps_data(&self) -> bool {
         self.keeps_data
+    }
+
+    /// The number of entries so far.
+    pub fn entries(&self) -> u64 {
+        self.entries
     }
 
     /// Appends a request with the data that it wrote.
@@ -57,7 +63,9 @@ impl Writer {
             entry[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
         }
         self.out.write_all(&entry)?;
-        self.out.write_all(data)
+        self.out.write_all(data)?;
+        self.entries += 1;
+        Ok(())
     }
 
     /// Passes on what it has kept back.

@@ -14,8 +14,9 @@ use fuser::{BackgroundSession, Config, Errno, MountOption, ReplyData, ReplyEmpty
 use rustix::mount::{UnmountFlags, unmount};
 
 use self::files::Files;
-use crate::counts::{Counter, Counts};
+use crate::counts::{Clocks, Counter, Counts, Requests};
 use crate::device::{Device, Id};
+use crate::estimate::Estimates;
 use crate::image::Image;
 use crate::log::Writer;
 use crate::names::SOURCE;
@@ -50,6 +51,9 @@ struct State {
     /// The latest moment that the device knows of: its time only goes forward, whichever thread comes first.
     latest: Nanos,
     counter: Counter,
+    estimates: Estimates,
+    /// The time that estimating took: it is no time of the disk's.
+    estimating: Nanos,
     log: Option<Writer>,
     /// The last error of the log: what was logged after it is missing.
     log_failed: Option<io::Error>,
@@ -75,7 +79,7 @@ pub struct Server {
 
 impl Server {
     /// Mounts a disk in an empty folder. Writes to the journal are counted apart, where it is known where that is; what is asked of
-    /// it is logged, where a log is given.
+    /// it is logged, where a log is given, and estimated on the disks that are.
     ///
     /// # Errors
     /// When FUSE can't be used, with the system's reason.
@@ -83,6 +87,7 @@ impl Server {
         image: Image,
         device: Box<dyn Device>,
         journal: Vec<(u64, u64)>,
+        estimates: Estimates,
         log: Option<Writer>,
         at: &Path,
     ) -> io::Result<Server> {
@@ -93,6 +98,8 @@ impl Server {
             next: 0,
             latest: 0,
             counter,
+            estimates,
+            estimating: 0,
             log,
             log_failed: None,
             ends: false,
@@ -197,8 +204,23 @@ impl Shared {
     fn counts(&self) -> Counts {
         let processor = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
         let processor_ns = processor.tv_sec as u64 * 1_000_000_000 + processor.tv_nsec as u64;
-        let state = self.state();
-        state.counter.counts(state.device.tally(), processor_ns)
+        let mut state = self.state();
+        let clocks = self.clocks(&mut state);
+        let counts = state.counter.counts(state.device.tally(), processor_ns);
+        let logged = state.logged();
+        Counts { requests: Requests { clocks, ..counts.requests }, logged, ..counts }
+    }
+
+    /// The time here and on the disks for which it is estimated, if there are any.
+    fn clocks(&self, state: &mut State) -> Option<Clocks> {
+        if state.estimates.is_empty() {
+            return None;
+        }
+        let now = self.now();
+        let here_ns = now - state.estimating;
+        let on_ns = state.estimates.clocks(here_ns);
+        state.estimating += self.now() - now;
+        Some(Clocks { here_ns, on_ns })
     }
 
     /// Takes a request. What it writes is in the image from then on: the kernel does not ask for it before it has a reply.
@@ -210,6 +232,8 @@ impl Shared {
         state.latest = state.latest.max(arrived);
         let arrived = state.latest;
         state.device.arrive(id, &request, arrived);
+        let asked = arrived.saturating_sub(state.estimating);
+        state.estimates.made(id, request, asked);
         if state.log.as_ref().is_some_and(|_| state.log_failed.is_none()) {
             state.log_request(&request, arrived, data);
         }
@@ -231,6 +255,9 @@ impl Shared {
             while let Some((id, due)) = state.device.take(now) {
                 let Some(open) = state.open.remove(&id) else { continue };
                 state.counter.due(&open.request, due.saturating_sub(open.arrived));
+                // Before it is sent: what comes after it may be here at once.
+                let sent = now.saturating_sub(state.estimating);
+                state.estimates.replied(id, sent);
                 due_now.push((open, due));
             }
             if due_now.is_empty() {
@@ -281,6 +308,15 @@ impl Shared {
 }
 
 impl State {
+    /// The entries of the log, which whoever is told can read from then on.
+    fn logged(&mut self) -> Option<u64> {
+        let log = self.log.as_mut()?;
+        if let Err(error) = log.flush() {
+            self.log_failed.get_or_insert(error);
+        }
+        self.log_failed.is_none().then(|| log.entries())
+    }
+
     fn log_request(&mut self, request: &Request, arrived: Nanos, data: &[u8]) {
         if let Some(log) = &mut self.log
             && let Err(error) = log.append(request, arrived, data)

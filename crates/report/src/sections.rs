@@ -1,7 +1,9 @@
 //! The table of sections. An entry here stands in the terminal, in the page, in CSV, in JSON and in SQL.
 
 mod clusters;
+mod cuts;
 mod effects;
+mod estimates;
 mod requests;
 mod rounds;
 mod sizes;
@@ -16,7 +18,9 @@ pub const SECTIONS: &[&Section] = &[
     &sizes::SECTION,
     &clusters::SECTION,
     &slowdown::SECTION,
+    &cuts::SECTION,
     &requests::SECTION,
+    &estimates::SECTION,
     &rounds::SECTION,
     &verdicts::SECTION,
 ];

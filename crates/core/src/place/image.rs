@@ -13,6 +13,7 @@ use crate::background::available;
 use crate::error::{Error, Exit, Result};
 use crate::image::{Driver, Mounted, driver, journal, make, mount};
 use crate::kernel::room;
+pub use crate::simulated::Traced;
 use crate::simulated::{OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
 
@@ -86,28 +87,13 @@ impl Template {
     /// # Errors
     /// When it can't be copied or mounted.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
-        let attach = |image: &File, site: mount::Site<'_>| {
-            mount::attach(&self.file_system, self.driver, image, site, self.bytes)
-        };
         let (at, mounted) = match &self.disk {
-            Some(disk) => {
-                let served = self.serve(stage, disk, name, seed)?;
-                stage.mount_on(&disk_of(name), name, |image, site| {
-                    let mounted = attach(image, site)?;
-                    // The disk's file itself is always direct.
-                    match mounted.direct.is_none_or(|direct| direct) {
-                        true => Ok(Mounted { disk: Some(served), ..mounted }),
-                        false => {
-                            Err(io::Error::other("the loop device does not pass by the host's page cache"))
-                        }
-                    }
-                })?
-            }
+            Some(disk) => self.mount_on(stage, disk, name, seed, Traced::Not)?,
             None => stage.mount(name, |image, site| {
                 if !self.file_system.kind().is_in_memory() {
                     make::copy(&self.image, image)?;
                 }
-                attach(image, site)
+                self.attach(image, site)
             })?,
         };
         let store = at.join(stage::STORE);
@@ -115,8 +101,74 @@ impl Template {
         Ok((store, mounted))
     }
 
+    fn attach(&self, image: &File, site: mount::Site<'_>) -> io::Result<Mounted> {
+        mount::attach(&self.file_system, self.driver, image, site, self.bytes)
+    }
+
+    /// Mounts a copy on a simulated disk.
+    fn mount_on(
+        &self,
+        stage: &mut Stage<'_>,
+        disk: &OnDisk,
+        name: &str,
+        seed: u64,
+        traced: Traced<'_>,
+    ) -> Result<(PathBuf, Mounted)> {
+        let served = self.serve(stage, disk, name, seed, traced)?;
+        self.mount_served(stage, served, name)
+    }
+
+    fn mount_served(&self, stage: &mut Stage<'_>, served: PathBuf, name: &str) -> Result<(PathBuf, Mounted)> {
+        stage.mount_on(&disk_of(name), name, |image, site| {
+            let mounted = self.attach(image, site)?;
+            // The disk's file itself is always direct.
+            match mounted.direct.is_none_or(|direct| direct) {
+                true => Ok(Mounted { disk: Some(served), ..mounted }),
+                false => Err(io::Error::other("the loop device does not pass by the host's page cache")),
+            }
+        })
+    }
+
+    /// Whether a copy can be mounted for a cut check; else a sentence: why not, and what would help.
+    ///
+    /// # Errors
+    /// The sentence.
+    pub fn can_be_traced(&self) -> std::result::Result<(), String> {
+        can_simulate("the cut check's", &self.file_system)
+    }
+
+    /// Mounts a copy for a cut check, on a disk that takes no time; the folder for the store's files, which is there already after
+    /// a cut, and the one in which the disk is mounted. Else a sentence: why the file system can't be mounted.
+    ///
+    /// # Errors
+    /// When the disk can't be served.
+    pub fn mount_traced(
+        &self,
+        stage: &mut Stage<'_>,
+        name: &str,
+        traced: Traced<'_>,
+    ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
+        let disk = OnDisk::that_takes_no_time(name);
+        let served = self.serve(stage, &disk, name, 0, traced)?;
+        let mounted = self.mount_served(stage, served.clone(), name).and_then(|(at, _)| {
+            let store = at.join(stage::STORE);
+            if !store.exists() {
+                std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
+            }
+            Ok(store)
+        });
+        Ok(mounted.map(|store| (store, served)).map_err(|error| error.message))
+    }
+
     /// Serves a copy of the image on a simulated disk: from memory, if there is twice as much as it can take, else from a file.
-    fn serve(&self, stage: &mut Stage<'_>, disk: &OnDisk, name: &str, seed: u64) -> Result<PathBuf> {
+    fn serve(
+        &self,
+        stage: &mut Stage<'_>,
+        disk: &OnDisk,
+        name: &str,
+        seed: u64,
+        traced: Traced<'_>,
+    ) -> Result<PathBuf> {
         let in_memory = available::bytes().is_some_and(|bytes| bytes / 2 > self.bytes);
         let copy = match in_memory {
             true => None,
@@ -127,7 +179,7 @@ impl Template {
             }
         };
         let image = copy.as_ref().unwrap_or(&self.image);
-        let serving = Serving { disk, seed, journal: &self.journal, image, in_memory };
+        let serving = Serving { disk, seed, journal: &self.journal, image, in_memory, traced };
         stage.disk(&disk_of(name), |at| Served::start(serving, at))
     }
 

@@ -6,14 +6,12 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::Instant;
 
 use storebench_disk::counts;
-use storebench_disk::disks::Disk;
-use storebench_disk::fixed::Fixed;
 use storebench_disk::transit::Transit;
 
 use super::directory::WorkFolder;
 use crate::error::{Error, Result};
 use crate::image::LoopDevice;
-use crate::simulated::{DISK, OnDisk, Served, Serving};
+use crate::simulated::{DISK, OnDisk, Served, Serving, Traced};
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";
@@ -30,13 +28,12 @@ const WARM_UP: u64 = 20;
 /// # Errors
 /// When no disk can be served in the work folder, or it fails.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
-    let nothing = Fixed { read_us: 0.0, write_us: 0.0, flush_us: 0.0 };
-    let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
-    let disk = OnDisk { name: NAME.into(), disk };
+    let disk = OnDisk::that_takes_no_time(NAME);
     let mut stage = work.stage();
     let (path, image) = stage.file(&format!("{NAME}.image"))?;
     image.set_len(BYTES).map_err(Error::io("making", &path))?;
-    let serving = Serving { disk: &disk, seed: 0, journal: &[], image: &image, in_memory: true };
+    let serving =
+        Serving { disk: &disk, seed: 0, journal: &[], image: &image, in_memory: true, traced: Traced::Not };
     let at = stage.disk(NAME, |at| Served::start(serving, at))?;
     let through = || -> io::Result<Transit> {
         let file = File::options().read(true).write(true).open(at.join(DISK))?;

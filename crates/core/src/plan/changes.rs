@@ -25,6 +25,9 @@ pub struct Changes {
     pub budget: Option<Period>,
     pub one_at_a_time: Option<bool>,
     pub axes_one_at_a_time: Option<bool>,
+    pub disk_estimate: Option<Vec<String>>,
+    pub cuts: Option<u64>,
+    pub torn: Option<bool>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -53,6 +56,9 @@ impl Changes {
             budget,
             one_at_a_time,
             axes_one_at_a_time,
+            disk_estimate,
+            cuts,
+            torn,
             parameters,
             settings,
             axes,
@@ -69,6 +75,9 @@ impl Changes {
         set(&mut plan.budget, budget.map(Some));
         set(&mut plan.one_at_a_time, one_at_a_time);
         set(&mut plan.axes_one_at_a_time, axes_one_at_a_time);
+        set(&mut plan.disk_estimate, disk_estimate);
+        set(&mut plan.cuts, cuts.map(Some));
+        set(&mut plan.torn, torn);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -77,6 +86,7 @@ impl Changes {
             plan.settings.entry(store).or_default().extend(settings);
         }
         plan.axes.change(axes);
+        plan.record_for_estimates();
     }
 }
 
@@ -87,7 +97,7 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 9] = [
+const OWN: [&str; 12] = [
     "description",
     "trials",
     "seed",
@@ -97,6 +107,9 @@ const OWN: [&str; 9] = [
     "budget",
     "one_at_a_time",
     "axes_one_at_a_time",
+    "disk_estimate",
+    "cuts",
+    "torn",
 ];
 
 /// Reads changes: what is no field is an axis.
@@ -137,7 +150,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn);
         }
         Ok(changes)
     }

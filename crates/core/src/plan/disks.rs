@@ -1,12 +1,16 @@
 //! The simulated disks of a plan: its own, and those that come with storebench.
 
-use storebench_disk::disks::{self, Disk};
+use std::collections::BTreeMap;
+
+use storebench_disk::disks::{self, Disk, RECORDER};
 
 use super::Plan;
 use super::named::Named;
-use crate::axis::Axis;
 use crate::axis::table::HERE;
+use crate::axis::{Axis, Value};
 use crate::cell::Cell;
+use crate::error::unknown;
+use crate::shown::piece;
 
 impl Plan {
     /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
@@ -35,9 +39,23 @@ impl Plan {
         if asks { None } else { self.machine(cell.machine())?.disk }
     }
 
+    /// Where it estimates times on other disks and names none that its stores are on, these are on the one for that.
+    pub(super) fn record_for_estimates(&mut self) {
+        if !self.disk_estimate.is_empty() && !self.axes.names(Axis::DISK) {
+            self.axes.set(Axis::DISK, [Value::word(RECORDER)]);
+        }
+    }
+
+    /// The disks on which times are estimated for stores on a simulated disk, by name; that disk is among them, to check them by.
+    pub fn estimates(&self, on: &str) -> BTreeMap<String, Disk> {
+        let names = self.disk_estimate.iter().map(String::as_str);
+        let on = (!self.disk_estimate.is_empty()).then_some(on);
+        names.chain(on).filter_map(|name| Some((name.to_owned(), self.disk(name)?))).collect()
+    }
+
     /// Takes in the disks that it names and that come with storebench.
     pub(super) fn settle_disks(&mut self) {
-        for name in self.disk_names() {
+        for name in self.disk_names().into_iter().chain(self.disk_estimate.clone()) {
             if let Some(disk) = self.disk(&name) {
                 self.disks.insert(name, disk);
             }
@@ -48,7 +66,22 @@ impl Plan {
     pub(super) fn check_disks(&self) -> Result<(), String> {
         let not_here = "can't be simulated: it is the disk under the place";
         let disks = Named { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
-        disks.check(&self.axes, Disk::check)
+        disks.check(&self.axes, Disk::check)?;
+        for (index, name) in self.disk_estimate.iter().enumerate() {
+            if self.disk_estimate[..index].contains(name) {
+                return Err(format!("disk_estimate names {} twice", piece(name)));
+            }
+            if self.disk(name).is_none() {
+                return Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES)));
+            }
+        }
+        let has_here = self.axes.texts(Axis::DISK).iter().any(|name| name == HERE);
+        match has_here && !self.disk_estimate.is_empty() {
+            true => Err(format!(
+                "disk_estimate records on a simulated disk, and the axis disk names {HERE}: leave it out, or leave out the axis"
+            )),
+            false => Ok(()),
+        }
     }
 }
 

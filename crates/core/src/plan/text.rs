@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for Fields {
             };
         }
         read!(format name title source workload trials seed size_limit timeout precision budget compare rows columns groups at_least claims_among
-            claims_over one_at_a_time axes_one_at_a_time settings point machines disks compression axes presets; claims);
+            claims_over one_at_a_time axes_one_at_a_time disk_estimate cuts torn settings point machines disks compression axes presets; claims);
         let mut axes: Axes = needed(axes, "axes")?;
         // Plans of before it was an axis name it beside the axes.
         let compression: Option<Compression> = compression;
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for Fields {
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
         }
-        Ok(Plan {
+        let mut plan = Plan {
             format: needed(format, "format")?,
             name: needed(name, "name")?,
             title: needed(title, "title")?,
@@ -90,6 +90,9 @@ impl<'de> Visitor<'de> for Fields {
             claims_over,
             one_at_a_time: one_at_a_time.unwrap_or_default(),
             axes_one_at_a_time: axes_one_at_a_time.unwrap_or_default(),
+            disk_estimate: disk_estimate.unwrap_or_default(),
+            cuts,
+            torn: torn.unwrap_or_default(),
             settings: settings.unwrap_or_default(),
             points: point.unwrap_or_default(),
             machines: machines.unwrap_or_default(),
@@ -97,7 +100,9 @@ impl<'de> Visitor<'de> for Fields {
             axes,
             presets: presets.unwrap_or_else(BTreeMap::new),
             claims: claims.unwrap_or_default(),
-        })
+        };
+        plan.record_for_estimates();
+        Ok(plan)
     }
 }
 

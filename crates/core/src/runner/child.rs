@@ -13,6 +13,7 @@ use crate::lifeline;
 use crate::measure::{children, disk_requests, limit};
 use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
+use crate::workload::cut;
 use crate::workload::kill::{self, Told};
 use crate::workload::spec::{Asked, Ended, KillPart, Report, Spec};
 use crate::workload::step::Step;
@@ -36,6 +37,10 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     let asked = Asked { stores, spec: &spec };
     if let Some(part) = spec.kill {
         return kill_check(&asked, part, out);
+    }
+    if let Some(part) = spec.cut {
+        let told = cut::run(&asked, part, |told| write(told, out).map_err(Ended::harness));
+        return told.map_err(|ended| failed(format!("telling what a cut left: {ended:?}")));
     }
     Step::Preparing.begin();
     let report = match (spec.workload.def().run)(&asked) {

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod child;
+mod cut;
 mod devices;
 pub mod event;
 mod exchange;

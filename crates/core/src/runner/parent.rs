@@ -190,6 +190,7 @@ impl Running<'_> {
                     servers: place.servers.as_deref(),
                     file_creation_ns,
                     passed: Some(&self.passed),
+                    template: place.trial_folders.template(),
                     told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
                 };
                 let result = trial.run(&mut stage)?;

@@ -155,6 +155,14 @@ impl TrialFolders {
         matches!(self, TrialFolders::Image(_))
     }
 
+    /// The image of which each is a copy, if they are that.
+    pub fn template(&self) -> Option<&Template> {
+        match self {
+            TrialFolders::Shared { .. } => None,
+            TrialFolders::Image(template) => Some(template),
+        }
+    }
+
     /// Makes the folder of one trial. What is random in a simulated disk follows from the seed.
     ///
     /// # Errors

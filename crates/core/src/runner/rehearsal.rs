@@ -222,6 +222,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
         servers: None,
         file_creation_ns: 0,
         passed: None,
+        template: None,
         told: &|_| (),
     };
     trial.run(&mut stage)

@@ -19,12 +19,13 @@ use crate::measure::device::{BlockDevice, DeviceSpec};
 use crate::measure::environment;
 use crate::measure::limit::Reach;
 use crate::measure::others;
-use crate::place::image::HOLDER;
+use crate::place::image::{HOLDER, Template};
 use crate::place::probe::Probe;
 use crate::result::{
-    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
+    BackgroundReport, Course, CutCheck, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
 };
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
+use crate::runner::cut;
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
 use crate::runner::kill::{self, Check, Checked, Passed};
@@ -32,6 +33,7 @@ use crate::runner::limits::{Limiting, Site};
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
 use crate::stage::Stage;
+use crate::store::Kind;
 use crate::workload::audit;
 use crate::workload::case::Time;
 use crate::workload::loading::Loading;
@@ -95,6 +97,8 @@ pub struct Trial<'a> {
     pub file_creation_ns: u64,
     /// The ways of opening a store that have passed a kill check; `None` where none is made.
     pub passed: Option<&'a Passed>,
+    /// The file system of its place, where that is an image.
+    pub template: Option<&'a Template>,
     /// Hears how far its loading is.
     pub told: &'a dyn Fn(Option<Loading>),
 }
@@ -143,6 +147,7 @@ impl Trial<'_> {
         let disk = self.disk_report(before);
         let ran = ran.map(|ran| self.on_its_disk(ran, disk.is_some()));
         let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
+        let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
         exchange::remove(self.folder)?;
         let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
             self.remove(&self.log())?;
@@ -411,6 +416,7 @@ impl Trial<'_> {
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),
             kill: None,
+            cut: None,
         }
     }
 
@@ -420,6 +426,33 @@ impl Trial<'_> {
             reason: Failure::Harness,
             message: format!("the trial left no readable result: {error}"),
         })
+    }
+
+    /// Its result, with that of the cut check that comes after it, where the plan asks for one; `None` when it was interrupted.
+    fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        let plan = self.job.plan;
+        let Some(states) = plan.cuts.filter(|states| *states > 0) else { return Ok(Some(ran)) };
+        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
+        let made = match (self.template, store) {
+            (Some(template), Some(store)) if store.kind != Kind::Server && store.capabilities.persists => {
+                let group = Err("nothing of it is measured".into());
+                let seed = schedule::seed(self.job.blocks_before + self.block, plan.seed);
+                let asked = cut::Asked { states, steps: cut::STEPS, torn: plan.torn, seed };
+                let (spec, log) = (self.spec(group, None), self.log());
+                let interrupted = self.job.interrupted;
+                let check = cut::Check { asked, spec, template, folder: self.folder, log: &log, interrupted };
+                let Some(made) = check.make(stage)? else { return Ok(None) };
+                made
+            }
+            (None, _) => {
+                let reason = "its place is no file system in an image: name one, such as --place ext4:4096";
+                CutCheck::NotMade { reason: reason.into() }
+            }
+            _ => CutCheck::NotMade { reason: "it has no files of its own process".into() },
+        };
+        measured.cut_check = Some(made);
+        Ok(Some(ran))
     }
 
     /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has

@@ -119,6 +119,12 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
+    /// A stage upon this one, which gives back what it takes itself.
+    pub fn inner(&mut self) -> Stage<'_> {
+        let before = self.holdings.held.len();
+        Stage { holdings: &mut *self.holdings, before }
+    }
+
     /// Takes an empty folder in the work folder; what was there under this name is deleted.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ pub mod case;
 pub mod choose;
 pub mod crew;
 pub mod crud;
+pub mod cut;
 pub mod def;
 pub mod device;
 pub mod driver;

@@ -15,6 +15,7 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
+use crate::workload::cut::CutPart;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::EQUAL_CACHE;
@@ -56,6 +57,9 @@ pub struct Spec {
     /// The part of a kill check that it does in place of the workload.
     #[serde(default)]
     pub kill: Option<KillPart>,
+    /// The part of a cut check that it does in place of the workload.
+    #[serde(default)]
+    pub cut: Option<CutPart>,
 }
 
 /// The part of a kill check that a process does.

@@ -239,6 +239,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
 }

@@ -15,13 +15,23 @@ use crate::request::Kind;
 const JOURNAL: [(u64, u64); 1] = [(4096, 8192)];
 
 fn fixed(us: f64) -> Disk {
-    Disk { fixed: Some(Fixed { read_us: us, write_us: us, flush_us: us }), ..Disk::default() }
+    Disk { fixed: Some(Fixed { read_us: us, write_us: us, flush_us: us, at_once: None }), ..Disk::default() }
 }
 
 fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
+    with_estimates(disk, bytes, Estimates::default(), log)
+}
+
+fn with_estimates(
+    disk: &Disk,
+    bytes: u64,
+    estimates: Estimates,
+    log: Option<Writer>,
+) -> Option<(tempfile::TempDir, Server)> {
     let folder = tempfile::tempdir().unwrap();
     let device = disk.device(bytes, 1).unwrap();
-    match Server::mount(Image::in_memory(bytes).unwrap(), device, JOURNAL.to_vec(), log, folder.path()) {
+    let image = Image::in_memory(bytes).unwrap();
+    match Server::mount(image, device, JOURNAL.to_vec(), estimates, log, folder.path()) {
         Ok(server) => Some((folder, server)),
         Err(error) => {
             eprintln!("skipped: {error}");
@@ -73,6 +83,31 @@ fn who_has_a_reply_finds_its_request_counted() {
         let Requests { writes, flushes, .. } = serde_json::from_str::<Counts>(&text).unwrap().requests;
         assert_eq!((writes.requests, writes.bytes, flushes), (n, n * 4096, n));
     }
+    drop((disk, server));
+}
+
+#[test]
+fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
+    let others =
+        ["steady", "sd-a1"].map(|name| (name.to_owned(), shipped(name).unwrap().device(1 << 20, 1).unwrap()));
+    let (estimates, steady) = (Estimates::of(others), shipped("steady").unwrap());
+    let Some((folder, server)) = with_estimates(&steady, 1 << 20, estimates, None) else { return };
+    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    let clocks = || {
+        let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
+        serde_json::from_str::<Counts>(&text).unwrap().requests.clocks.unwrap()
+    };
+    let before = clocks();
+    for n in 0..20 {
+        disk.write_all_at(&[1; 4096], n * 4096).unwrap();
+        disk.sync_data().unwrap();
+    }
+    let after = clocks();
+    let passed = |name: &str| after.on_ns[name] - before.on_ns[name];
+    let here = after.here_ns - before.here_ns;
+    // The same disk would have waited for as long, but for the times by which replies were late here.
+    assert!((40_000_000..=here).contains(&passed("steady")), "{before:?} {after:?}");
+    assert!(passed("sd-a1") > 0 && passed("sd-a1") != passed("steady"), "{before:?} {after:?}");
     drop((disk, server));
 }
 

@@ -9,7 +9,7 @@ use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 23] = [
+const NO_PART: [&str; 26] = [
     "format",
     "name",
     "title",
@@ -27,6 +27,11 @@ const NO_PART: [&str; 23] = [
     "claims_among",
     "claims_over",
     "compare",
+    // Estimates bear on no figure that is measured.
+    "disk_estimate",
+    // So do states after power cuts, which come after it.
+    "cuts",
+    "torn",
     "published",
     // Which file it was: its digest is part of what the run knows of it.
     "trace",

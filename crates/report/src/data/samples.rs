@@ -199,6 +199,7 @@ pub fn measured(ns: f64) -> Measured {
             reopened: 2,
             took_ns: 4_000_000,
         }),
+        cut_check: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,

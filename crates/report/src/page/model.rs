@@ -111,6 +111,8 @@ struct GroupAxis {
     one: String,
     /// Where its values stand on a scale, if they are numbers.
     numbers: Vec<Option<f64>>,
+    /// Whether these only order them: they stand at even distances, by their names.
+    ordered: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -264,20 +266,36 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
         let at = at.collect();
         groups.push(Group { title, at, rows: Vec::new(), operations: Vec::new(), dangers: Vec::new() });
     }
-    (axes.into_iter().map(|(id, values)| GroupAxis::of(id, values.into_iter().collect())).collect(), groups)
+    (
+        axes.into_iter()
+            .map(|(id, values)| GroupAxis::of(merged, id, values.into_iter().collect()))
+            .collect(),
+        groups,
+    )
 }
 
 impl GroupAxis {
-    fn of(id: &'static str, values: Vec<String>) -> GroupAxis {
+    fn of(merged: &Merged<'_>, id: &'static str, values: Vec<String>) -> GroupAxis {
         let axis = Axis::named(id);
-        let number = |value: &String| curves::number(axis?, value);
+        let ordered = axis == Some(Axis::DISK);
+        let number = |value: &String| match ordered {
+            true => flushed_ns(merged, value),
+            false => curves::number(axis?, value),
+        };
         GroupAxis {
             one: axis.map_or_else(|| id.to_owned(), words::one),
             numbers: values.iter().map(number).collect(),
+            ordered,
             id,
             values,
         }
     }
+}
+
+/// The time that a flushed write takes on a simulated disk, by which disks are ordered.
+fn flushed_ns(merged: &Merged<'_>, disk: &str) -> Option<f64> {
+    let places = merged.runs.iter().flat_map(|run| &run.header.places);
+    places.filter_map(|place| place.disk.as_ref()).find(|own| own.name == disk)?.flushed_ns()
 }
 
 /// Each machine in words, for the captions of charts: `Example CPU, 2 cores, 8.00 GiB; ext4 on nvme0n1`.

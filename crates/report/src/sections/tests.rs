@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
-use storebench_core::result::{Counts, OfKind, Requests, Tally};
+use storebench_core::result::{
+    Caught, Clocks, Control, Counts, CutCheck, Cuts, Finding, OfKind, Requests, Tally,
+};
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
 
@@ -36,6 +38,8 @@ fn run_for(section: &str) -> Run {
         }),
         "verdicts" => samples::study(),
         "requests" => on_a_disk(),
+        "estimates" => estimating(),
+        "cuts" => cut(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -78,6 +82,65 @@ fn on_a_disk() -> Run {
         measured.settle_counters.as_mut().unwrap().disk = Some(Requests::default());
         let counts = Counts { requests: requests(1500, [1, 3, 2, 2]), ..Counts::default() };
         trial.disk = Some(DiskReport { name: "hdd-7200".into(), transit: None, counts });
+    }
+    run
+}
+
+/// A run with states after power cuts: one store loses nothing, one its newest, of one none could be made.
+fn cut() -> Run {
+    let stores = ["lmdb", "leveldb", "redb"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let caught = |states, caught| Caught { states, caught };
+        let controls = [(Control::NoFlush, caught(4, 4)), (Control::LastFlush, caught(4, 3))].into();
+        let made = |found: &[(Finding, u64)], lost: &[u64]| {
+            CutCheck::Made(Box::new(Cuts {
+                steps: 300,
+                requests: 900,
+                flushes: 300,
+                whole_bytes: 4096,
+                found: found.iter().copied().collect(),
+                lost_steps: lost.to_vec(),
+                lost_ns: lost.iter().map(|steps| steps * 1_000_000).collect(),
+                controls,
+                ..Cuts::default()
+            }))
+        };
+        trial.measured.as_mut().unwrap().cut_check = Some(match trial.cell.store() {
+            "lmdb" => made(&[(Finding::Held, 20)], &[]),
+            "leveldb" => made(&[(Finding::Held, 15), (Finding::Lost, 4), (Finding::Hole, 1)], &[1, 2, 3, 40]),
+            _ => CutCheck::NotMade { reason: "its place is no file system in an image".into() },
+        });
+    }
+    run
+}
+
+/// A run on a simulated disk, which estimates the times on two other disks: soundly for inserts, and not for gets.
+fn estimating() -> Run {
+    let mut run = on_a_disk();
+    for operation in run.trials.iter_mut().flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations)
+    {
+        let clocks = |here_ns: u64, on_ns: [(&str, u64); 3]| Clocks {
+            here_ns,
+            on_ns: on_ns.map(|(name, ns)| (name.to_owned(), ns)).into(),
+        };
+        let asked = operation.counters.as_mut().unwrap().disk.as_mut().unwrap();
+        asked.modelled_ns = 8e8 as u64;
+        asked.clocks = match operation.operation.as_str() {
+            "insert" => Some(clocks(
+                1e9 as u64,
+                [("hdd-7200", 11e8 as u64), ("sd-a1", 4e9 as u64), ("steady", 3e9 as u64)],
+            )),
+            "update" => Some(clocks(
+                2e9 as u64,
+                [("hdd-7200", 2e9 as u64), ("sd-a1", 2e9 as u64), ("steady", 2e9 as u64)],
+            )),
+            "get" => Some(clocks(
+                1e9 as u64,
+                [("hdd-7200", 2e9 as u64), ("sd-a1", 1e9 as u64), ("steady", 1e9 as u64)],
+            )),
+            _ => None,
+        };
     }
     run
 }
@@ -322,6 +385,25 @@ fn an_operation_is_told_by_what_it_asks_of_its_disk() {
     // All of the trial, without what was counted by itself.
     assert_eq!(figures("rest"), ["1", "1400", "5734400", "", "1000", "900", "1400"]);
     assert_eq!(of("insert")["why"], "flushes 67 %; seeks and turns are 90 % of its work");
+}
+
+#[test]
+fn states_after_power_cuts_are_told_in_figures_and_in_words() {
+    insta::assert_snapshot!("cuts", shown("cuts", cut(), true));
+}
+
+#[test]
+fn an_estimate_stands_where_it_is_near_on_the_disk_that_was_recorded_on() {
+    let text = shown("estimates", estimating(), true);
+    insta::assert_snapshot!("estimates", text);
+    let (runs, section) = ([estimating()], find("estimates").unwrap());
+    let rows = csv_of(section, &Report::new(&Merged::new(&runs, &[])));
+    let of = |part: &str, disk: &str| {
+        let row = rows.iter().find(|row| row["part"] == part && row["disk"] == disk).unwrap();
+        ["recorded_on", "recorded_ns", "estimated_ns", "own_ratio"].map(|column| row[column].clone())
+    };
+    assert_eq!(of("insert", "sd-a1"), ["hdd-7200", "1000000", "4000000", "1.1"]);
+    assert_eq!(of("get", "steady"), ["hdd-7200", "1000000", "", "2"]);
 }
 
 #[test]

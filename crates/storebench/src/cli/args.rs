@@ -240,6 +240,16 @@ pub struct HowArgs {
     /// Stores and guarantees stay combined
     #[arg(long, conflicts_with = "resume")]
     pub one_at_a_time: bool,
+    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on that of
+    /// --disk, and what they ask of it is repeated on the models of these
+    #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
+    pub disk_estimate: Option<Vec<String>>,
+    /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub cuts: Option<u64>,
+    /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
+    #[arg(long, requires = "cuts", conflicts_with = "resume")]
+    pub torn: bool,
     /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -354,6 +364,9 @@ impl RunArgs {
         Changes {
             one_at_a_time: self.how.one_at_a_time.then_some(true),
             axes_one_at_a_time: self.how.one_at_a_time.then_some(true),
+            disk_estimate: self.how.disk_estimate.clone(),
+            cuts: self.how.cuts,
+            torn: self.how.torn.then_some(true),
             // A plan's own words.
             description: None,
             trials: self.how.trials,

@@ -107,7 +107,10 @@ pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> b
 
 /// The disks of a plan, each with its name; `None` for the one under the place.
 fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
-    let on = |name: String| plan.disk(&name).map(|disk| OnDisk { name, disk: Box::new(disk) });
+    let on = |name: String| {
+        let (disk, estimates) = (plan.disk(&name)?, plan.estimates(&name));
+        Some(OnDisk { name, disk: Box::new(disk), estimates })
+    };
     plan.disk_names().into_iter().map(on).collect()
 }
 

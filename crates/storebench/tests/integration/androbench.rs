@@ -41,6 +41,7 @@ fn trial(
     let spec = Spec {
         parent: 0,
         kill: None,
+        cut: None,
         beside: None,
         cell,
         directory,

@@ -28,6 +28,16 @@ const NARROW: [(&str, &str); 7] = [
     ("--trials", "1"),
 ];
 
+/// The same for the study of power cuts.
+const NARROW_CUTS: [(&str, &str); 6] = [
+    ("--store", "sqlite"),
+    ("--records", "20"),
+    ("--guarantee", "process"),
+    ("--operations", "5"),
+    ("--trials", "1"),
+    ("--cuts", "2"),
+];
+
 /// The same for the study of one table.
 const NARROW_TABLE: [(&str, &str); 3] = [("--rows", "10"), ("--operations", "2"), ("--trials", "1")];
 
@@ -86,8 +96,8 @@ const NARROW_PLACES: [(&str, &str); 5] = [
 const NARROW_TRACE: [(&str, &str); 2] = [("--store", "sqlite,lmdb"), ("--trials", "1")];
 
 /// Options whose value is made small whatever it is.
-const SHORT: [(&str, &str); 4] =
-    [("--duration", "50ms"), ("--budget", "1s"), ("--operations", "5"), ("--trials", "1")];
+const SHORT: [(&str, &str); 5] =
+    [("--duration", "50ms"), ("--budget", "1s"), ("--operations", "5"), ("--trials", "1"), ("--cuts", "2")];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -325,6 +335,7 @@ fn substituted(command: &str) -> String {
         Some("ycsb") => &NARROW_YCSB,
         Some("my-shop.toml") => &NARROW_SHOP,
         Some("data-size") => &NARROW_SIZES,
+        Some("crash") => &NARROW_CUTS,
         Some("filesystems") => &NARROW_PLACES,
         Some("replay") => &NARROW_TRACE,
         _ => &NARROW,
@@ -376,7 +387,8 @@ fn try_out(line: &str, place: &str) {
     // Not every system lets its users limit a trial.
     let unlimited = script.contains("--machine") && said.err.contains("can't be limited here");
     // Nor lets them mount, or has all that every study needs.
-    let unmounted = script.contains("--place") && said.err.contains("no cell can run");
+    let is_in_image = ["--place", "run crash"].iter().any(|word| script.contains(word));
+    let unmounted = is_in_image && said.err.contains("no cell can run");
     let incomplete =
         script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
     let code = match (unlimited || unmounted, incomplete) {

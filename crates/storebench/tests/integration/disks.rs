@@ -118,6 +118,38 @@ fn a_machine_brings_its_disk_where_that_can_be_had() {
 }
 
 #[test]
+fn times_on_other_disks_are_estimated_and_shown_apart() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let run = format!("run crud --store sqlite {TINY} --at disk");
+    let power = run.replace("--guarantee process", "--guarantee power");
+    scratch.storebench(&format!("{power} --disk-estimate sd-a1,hdd-7200")).ends(Exit::Success);
+    let run = scratch.results();
+    let [trial] = run.trials.as_slice() else { panic!("{:#?}", run.trials) };
+    assert_eq!((trial.cell.disk(), trial.disk.as_ref().unwrap().name.as_str()), ("recorder", "recorder"));
+    for operation in ["insert", "update", "remove"] {
+        let operation = trial.ok().unwrap().operation(operation).unwrap();
+        let (asked, _) = operation.asked_of_disk().unwrap();
+        let clocks = asked.clocks.as_ref().unwrap();
+        let on = |name: &str| clocks.on_ns[name] as f64 / clocks.here_ns as f64;
+        // Its commits flush: a turn of the hard disk takes far longer than a millisecond.
+        assert!(on("hdd-7200") > 3.0 && (0.5..1.5).contains(&on("recorder")), "{clocks:?}");
+        assert!(clocks.on_ns.contains_key("sd-a1"));
+    }
+    let said = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(said.out.contains("Estimated on other disks"), "{said}");
+    let wrong = |more: &str, complaint: &str| {
+        scratch.storebench(&format!("{power} {more}")).complains(Exit::BadValue, &[complaint]);
+    };
+    wrong("--disk-estimate hdd-720", "there is no disk \"hdd-720\" (did you mean hdd-7200?)");
+    wrong("--disk-estimate sd-a1,sd-a1", "disk_estimate names sd-a1 twice");
+    wrong("--disk-estimate sd-a1 --disk here,steady", "records on a simulated disk");
+    assert_gone(&scratch);
+}
+
+#[test]
 fn advice_can_be_asked_for_a_simulated_disk() {
     if !can_simulate() {
         return;

@@ -7,6 +7,7 @@ mod batch;
 mod cli;
 mod commands;
 mod conformance;
+mod crash;
 mod disks;
 mod doctor;
 mod file_systems;

@@ -62,6 +62,7 @@ fn trial_with(
     let spec = Spec {
         parent: 0,
         kill: None,
+        cut: None,
         beside: None,
         cell,
         directory,

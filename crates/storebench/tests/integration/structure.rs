@@ -139,8 +139,10 @@ const DISK: Modules = &[
     ("transit", &[]),
     ("image", &[]),
     ("log", &["request"]),
-    ("server", &["counts", "device", "image", "log", "names", "request"]),
-    ("daemon", &["counts", "disks", "image", "log", "server"]),
+    ("estimate", &["device", "request"]),
+    ("cut", &["log", "random", "request"]),
+    ("server", &["counts", "device", "estimate", "image", "log", "names", "request"]),
+    ("daemon", &["counts", "cut", "disks", "estimate", "image", "log", "server"]),
 ];
 
 /// The modules of `storebench_core` that read results: nothing of them can run a trial.

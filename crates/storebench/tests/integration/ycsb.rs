@@ -48,6 +48,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
     Spec {
         parent: 0,
         kill: None,
+        cut: None,
         beside: None,
         cell,
         directory,

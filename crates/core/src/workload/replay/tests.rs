@@ -51,6 +51,7 @@ fn play(
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

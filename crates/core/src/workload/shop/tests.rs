@@ -49,6 +49,7 @@ fn trial(
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

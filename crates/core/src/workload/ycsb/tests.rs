@@ -39,6 +39,7 @@ fn trial(
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
 }

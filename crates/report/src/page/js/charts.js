@@ -53,6 +53,8 @@ const acrossGroups = (axis) => {
     id: axis.id,
     name: axis.id.replaceAll("_", " "),
     one: axis.one,
+    ordered: axis.ordered,
+    without: axis.ordered ? axis.values.filter((_, number) => axis.numbers[number] === null) : [],
     values: axis.values.map((text, number) => ({ text, short: text, words: `${axis.id.replaceAll("_", " ")} ${text}`, at: axis.numbers[number] })),
     numbers: axis.values.map((_, number) => number).filter((number) => axis.numbers[number] !== null && sibling(number)),
     fixed: model.axes,
@@ -128,7 +130,7 @@ function curveLines(column, x, fixed) {
       const name = x.line(cell);
       if (!lines.has(name)) lines.set(name, { name, store: model.stores.find((store) => store.name === name) || storeOf(cell), points: [] });
       const figures = { y: figure.mean, low: figure.low, high: figure.high, range: figure.range };
-      lines.get(name).points.push({ x: x.values[number].at, ...figures, at: number, store: storeOf(cell).name });
+      lines.get(name).points.push({ x: x.ordered ? x.numbers.indexOf(number) : x.values[number].at, ...figures, at: number, store: storeOf(cell).name });
     }
   }
   return [...lines.values()];
@@ -141,7 +143,7 @@ function curve(column, x, fixed, lines) {
   const what = column.operation ? `${state.op}, ${column.title}` : column.title;
   return {
     title: withPlace(what, variedPart(fixed), ": "),
-    x: { title: x.name, values, label },
+    x: x.ordered ? { title: x.name, type: "category", labels: x.numbers.map((number) => x.values[number].text) } : { title: x.name, values, label },
     y: { title: what, unit: column.unit },
     lines,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,

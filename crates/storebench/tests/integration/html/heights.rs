@@ -13,7 +13,8 @@ const STORES: [&str; 8] =
     ["flat-folder", "nested-folder", "fjall", "leveldb", "lmdb", "redb", "sqlite", "unqlite"];
 
 /// A small run of each study that varies what makes its page long, without the stores.
-const STUDIES: [(&str, &str); 7] = [
+const STUDIES: [(&str, &str); 8] = [
+    ("crash", "--place here --records 20 --operations 5 --trials 1"),
     (
         "crud",
         "--records 20,40 --record-size 1B..1KiB,1KiB..2KiB --operations 5 --guarantee none,process,power --trials 1",

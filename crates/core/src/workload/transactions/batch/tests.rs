@@ -34,6 +34,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     run(&Asked { stores, spec: &spec })
 }

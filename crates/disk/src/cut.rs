@@ -1,0 +1,264 @@
+//! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and of what came after it
+//! some. What a disk has not flushed it may have written in any order.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::log::{Entry, Reader};
+use crate::random::Random;
+use crate::request::Kind;
+
+/// The bytes that most disks write as a whole.
+pub const BLOCK: u64 = 4096;
+/// The bytes that a disk writes as a whole which tears blocks.
+pub const SECTOR: u64 = 512;
+
+/// A part of a write that a disk writes as a whole, or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Piece {
+    /// The write's number in the log.
+    pub entry: usize,
+    /// The first of its bytes, counted from the write's own beginning, and their number.
+    pub from: u64,
+    /// The number of bytes.
+    pub bytes: u64,
+}
+
+/// A state: the log up to a moment, without some pieces.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cut {
+    /// The entries of the log that came before it.
+    pub at: usize,
+    /// The pieces that were not written.
+    pub lost: BTreeSet<Piece>,
+}
+
+/// The log of a disk up to now.
+#[derive(Debug)]
+pub struct Log {
+    entries: Vec<Entry>,
+}
+
+impl Log {
+    /// The first so many entries of a log, whose end may be missing.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
+        Log::of(Reader::begin(log)?.take(count))
+    }
+
+    /// All of some entries.
+    ///
+    /// # Errors
+    /// The first of theirs.
+    pub fn of(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
+        Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
+    }
+
+    /// The number of its entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was asked of the disk.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The flushes in it, by number.
+    pub fn flushes(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).filter(|at| self.entries[*at].request.kind == Kind::Flush)
+    }
+
+    /// The entries after the last flush before a moment.
+    pub fn since_flush(&self, at: usize) -> Range<usize> {
+        let flush = self.entries[..at].iter().rposition(|entry| entry.request.kind == Kind::Flush);
+        flush.map_or(0, |flush| flush + 1)..at
+    }
+
+    /// The pieces that a cut at a moment can lose, each within `whole` bytes of the disk that are written as a whole.
+    pub fn open(&self, at: usize, whole: u64) -> Vec<Piece> {
+        self.pieces(self.since_flush(at), whole)
+    }
+
+    fn pieces(&self, entries: Range<usize>, whole: u64) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for entry in entries {
+            let request = &self.entries[entry].request;
+            match request.kind {
+                Kind::Write => {
+                    let mut from = 0;
+                    while from < request.bytes {
+                        let bytes = (whole - (request.at + from) % whole).min(request.bytes - from);
+                        pieces.push(Piece { entry, from, bytes });
+                        from += bytes;
+                    }
+                }
+                Kind::Discard => pieces.push(Piece { entry, from: 0, bytes: request.bytes }),
+                Kind::Read | Kind::Flush => {}
+            }
+        }
+        pieces
+    }
+
+    /// One of the states in which a cut at a moment can leave a disk that may have written anything since an entry in any order.
+    pub fn draw(&self, at: usize, since: usize, whole: u64, random: &mut Random) -> Cut {
+        let open = self.pieces(since..at, whole);
+        let lost = match (open.len() as u64, random.below(6)) {
+            (0, _) => BTreeSet::new(),
+            // In order up to one of them.
+            (all, 0 | 1) => open[random.below(all + 1) as usize..].iter().copied().collect(),
+            // Any of them.
+            (_, 2 | 3) => open.into_iter().filter(|_| random.below(2) == 0).collect(),
+            // All but one are there.
+            (all, 4) => BTreeSet::from([open[random.below(all) as usize]]),
+            // None of those is there that lie on one side of a place of the disk.
+            (all, _) => {
+                let place = self.place(&open[random.below(all) as usize]);
+                let below = random.below(2) == 0;
+                open.into_iter().filter(|piece| (self.place(piece) < place) == below).collect()
+            }
+        };
+        Cut { at, lost }
+    }
+
+    fn place(&self, piece: &Piece) -> u64 {
+        self.entries[piece.entry].request.at + piece.from
+    }
+
+    /// The same state, however it was reached: the flush before it, and the pieces after that which were written.
+    pub fn identity(&self, cut: &Cut, whole: u64) -> (usize, Vec<Piece>) {
+        let kept = self.open(cut.at, whole).into_iter().filter(|piece| !cut.lost.contains(piece));
+        (self.since_flush(cut.at).start, kept.collect())
+    }
+
+    /// Tells, in order, what a state has of all that was written: the place on the disk and the bytes; `None` for those that were
+    /// given up.
+    ///
+    /// # Errors
+    /// Those of the one who is told.
+    pub fn replay(
+        &self,
+        cut: &Cut,
+        mut write: impl FnMut(u64, u64, Option<&[u8]>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for (number, entry) in self.entries[..cut.at.min(self.len())].iter().enumerate() {
+            let request = &entry.request;
+            let data = match request.kind {
+                Kind::Read | Kind::Flush => continue,
+                Kind::Discard => None,
+                Kind::Write => Some(entry.data.as_slice()),
+            };
+            let all = Piece { entry: number, from: 0, bytes: 0 };
+            let lost = cut.lost.range(all..Piece { entry: number + 1, ..all });
+            let mut from = 0;
+            for piece in lost.copied().chain([Piece { from: request.bytes, ..all }]) {
+                if piece.from > from {
+                    let part = data.and_then(|data| data.get(from as usize..piece.from as usize));
+                    write(request.at + from, piece.from - from, part)?;
+                }
+                from = piece.from + piece.bytes;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Request;
+
+    fn write(at: u64, bytes: u64, byte: u8) -> Entry {
+        Entry { request: Request::write(at, bytes), arrived: 0, data: vec![byte; bytes as usize] }
+    }
+
+    fn other(request: Request) -> Entry {
+        Entry { request, arrived: 0, data: Vec::new() }
+    }
+
+    /// Two blocks, a flush, a write that begins within a block, a discard, and a block.
+    fn log() -> Log {
+        let entries = [
+            write(0, 8192, 1),
+            other(Request::flush()),
+            write(2048, 8192, 2),
+            other(Request::read(0, 4096)),
+            other(Request::discard(0, 512)),
+            write(8192, 4096, 3),
+        ];
+        Log::of(entries.map(Ok)).unwrap()
+    }
+
+    fn image(log: &Log, cut: &Cut) -> Vec<u8> {
+        let mut image = vec![0; 16 << 10];
+        let write = |at: u64, bytes: u64, data: Option<&[u8]>| {
+            let place = &mut image[at as usize..(at + bytes) as usize];
+            match data {
+                Some(data) => place.copy_from_slice(data),
+                None => place.fill(0),
+            }
+            Ok(())
+        };
+        log.replay(cut, write).unwrap();
+        image
+    }
+
+    #[test]
+    fn a_cut_can_lose_what_came_after_the_flush_in_whole_blocks_of_the_disk() {
+        let log = log();
+        let piece = |entry, from, bytes| Piece { entry, from, bytes };
+        let all = [
+            piece(2, 0, 2048),
+            piece(2, 2048, 4096),
+            piece(2, 6144, 2048),
+            piece(4, 0, 512),
+            piece(5, 0, 4096),
+        ];
+        assert_eq!(log.open(6, BLOCK), all);
+        assert_eq!(log.open(2, BLOCK), [], "just after a flush nothing can be lost");
+        assert_eq!(log.open(1, BLOCK).len(), 2);
+        assert_eq!(log.open(3, SECTOR).len(), 16);
+        assert_eq!(log.flushes().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_state_has_all_but_what_is_lost() {
+        let log = log();
+        let whole = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
+        assert!(whole[..512].iter().all(|byte| *byte == 0) && whole[512..2048].iter().all(|byte| *byte == 1));
+        assert!(
+            whole[2048..8192].iter().all(|byte| *byte == 2)
+                && whole[8192..12_288].iter().all(|byte| *byte == 3)
+        );
+        let lost = BTreeSet::from([
+            Piece { entry: 2, from: 2048, bytes: 4096 },
+            Piece { entry: 4, from: 0, bytes: 512 },
+        ]);
+        let cut = image(&log, &Cut { at: 6, lost });
+        assert!(cut[..2048].iter().all(|byte| *byte == 1) && cut[2048..4096].iter().all(|byte| *byte == 2));
+        assert!(
+            cut[4096..8192].iter().all(|byte| *byte == 1) && cut[8192..12_288].iter().all(|byte| *byte == 3)
+        );
+        let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
+        assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn states_are_drawn_from_a_seed_and_reach_all_that_can_be() {
+        let log = log();
+        let mut random = Random::seeded(4);
+        let drawn: Vec<Cut> = (0..2_000).map(|_| log.draw(6, 2, BLOCK, &mut random)).collect();
+        let open: BTreeSet<Piece> = log.open(6, BLOCK).into_iter().collect();
+        assert!(drawn.iter().all(|cut| cut.at == 6 && cut.lost.is_subset(&open)));
+        let distinct: BTreeSet<_> = drawn.iter().map(|cut| log.identity(cut, BLOCK)).collect();
+        assert_eq!(distinct.len(), 1 << open.len(), "each subset of five pieces");
+        let mut again = Random::seeded(4);
+        assert!(drawn.iter().all(|cut| *cut == log.draw(6, 2, BLOCK, &mut again)));
+        assert!(log.draw(2, 2, BLOCK, &mut random).lost.is_empty());
+    }
+}

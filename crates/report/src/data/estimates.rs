@@ -1,0 +1,67 @@
+//! The times that operations would take on other disks, by what a simulated disk was asked for.
+
+use std::collections::BTreeMap;
+
+use super::merge::Entry;
+use super::requests::{Part, asked};
+
+/// The share by which the estimate for the disk that was recorded on may differ from what was measured there.
+pub(crate) const MOST_OFF: f64 = 0.2;
+
+/// The time of an operation, or of another part of a trial, over all trials of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Estimated {
+    /// The part.
+    pub(crate) part: Part,
+    /// The number of times that it was done.
+    pub(crate) times: u64,
+    /// The disk that the trials were on, and the time there, each in nanoseconds from the beginning of all to their end.
+    pub(crate) recorded_on: String,
+    pub(crate) recorded_ns: f64,
+    /// The time on other disks, by name.
+    pub(crate) on_ns: BTreeMap<String, f64>,
+    /// The estimate for the disk that the trials were on over the time there.
+    pub(crate) own_ratio: f64,
+    /// The share of the time there that its requests took, one after the other.
+    pub(crate) disk_share: f64,
+}
+
+/// The time between two ticks of the kernel's clock, as distributions build it (CONFIG_HZ=250), in nanoseconds. A file's time of change
+/// is a new one only with a tick: an operation that takes less asks for less, where a commit of a new time is all that there is to write.
+pub(crate) const TICK_NS: f64 = 4e6;
+
+/// The share of the time that requests must take for the disk to decide.
+pub(crate) const LEAST_SHARE: f64 = 0.5;
+
+impl Estimated {
+    /// Whether the disk decides, and not the machine.
+    pub(crate) fn is_of_disk(&self) -> bool {
+        self.disk_share >= LEAST_SHARE
+    }
+
+    /// Whether the time on a disk is known: the estimate for the disk that the trials were on is near the time there, and the kernel's
+    /// clock would not have ticked less often.
+    pub(crate) fn is_known(&self, on_ns: f64) -> bool {
+        let calls = if matches!(self.part, Part::Operation { puts_back: true, .. }) { 2.0 } else { 1.0 };
+        let ticks = |ns: f64| ns / calls >= TICK_NS;
+        (self.own_ratio - 1.0).abs() <= MOST_OFF && (ticks(on_ns) || !ticks(self.recorded_ns))
+    }
+}
+
+/// The estimates of a cell's trials, part by part; none where none were asked for.
+pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
+    let disk = entries.iter().find_map(|entry| entry.trial.disk.as_ref());
+    let Some(recorded_on) = disk.map(|disk| disk.name.clone()) else { return Vec::new() };
+    let estimate = |one: super::requests::Asked| {
+        let clocks = one.requests.clocks.as_ref()?;
+        let mut on_ns: BTreeMap<String, f64> =
+            clocks.on_ns.iter().map(|(name, ns)| (name.clone(), one.each(*ns))).collect();
+        let recorded_ns = one.each(clocks.here_ns);
+        let own_ratio = on_ns.remove(&recorded_on)? / recorded_ns;
+        let disk_share = one.each(one.requests.modelled_ns) / recorded_ns;
+        let (part, times, recorded_on) = (one.part, one.times, recorded_on.clone());
+        Some(Estimated { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
+    };
+    let parts = asked(entries).into_iter().filter(|one| one.part != Part::Rest);
+    parts.filter_map(estimate).collect()
+}

@@ -1,0 +1,168 @@
+//! The states that power cuts can leave of each store.
+
+use storebench_core::result::{Control, Finding};
+use storebench_core::units::{counted, rough_ns, three_digits};
+
+use crate::column::Unit;
+use crate::data::cuts::{CONFIDENCE, Looked, looked, quantile};
+use crate::data::merge::Merged;
+use crate::data::names::joined;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "cuts",
+    title: "Power cuts: states of the disk that a cut can leave, and what each store has in them",
+    link: "Power cuts",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&CUTS],
+    blocks,
+};
+
+const CUTS: Shape = Shape {
+    name: "cuts",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::whole("steps"),
+        Column::whole("requests"),
+        Column::whole("flushes"),
+        Column::real("whole", Unit::Bytes),
+        Column::whole("states").at(Place::Line, "states"),
+        Column::whole("held").at(Place::Line, "all there"),
+        Column::whole("lost").at(Place::Line, "newest lost"),
+        Column::whole("hole").at(Place::Line, "hole"),
+        Column::whole("wrong").at(Place::Line, "wrong"),
+        Column::whole("refused").at(Place::Line, "not opened"),
+        Column::whole("unusable").at(Place::Line, "unusable"),
+        Column::whole("hung").at(Place::Line, "hung"),
+        Column::whole("crashed").at(Place::Line, "crashed"),
+        Column::whole("file_system").at(Place::Line, "not mounted"),
+        // Steps and time of which the newest was lost, in the median and the 99th percentile.
+        Column::whole("lost_steps_p50"),
+        Column::whole("lost_steps_p99"),
+        Column::real("lost_p50", Unit::Nanoseconds),
+        Column::real("lost_p99", Unit::Nanoseconds),
+        Column::whole("control_no_flush"),
+        Column::whole("control_no_flush_caught"),
+        Column::whole("control_last_flush"),
+        Column::whole("control_last_flush_caught"),
+        Column::text("not_made"),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let (mut table, mut notes) = (Table::new(&CUTS), Vec::new());
+    for group in &merged.groups {
+        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        for (store, one) in looked(merged, group) {
+            let name = merged.readable.name(&store).into_owned();
+            let head = [
+                ("hardware", Cell::text(&group.key.hardware)),
+                ("title", Cell::text(&title)),
+                ("store", Cell::store(&store, name.clone())),
+            ];
+            table.push(Seen::Always, head.into_iter().chain(row(&one)));
+            notes.extend(sentence(&name, &one).map(Block::Note));
+        }
+    }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    let torn = table.first_word("whole").is_some_and(|bytes| bytes.starts_with("512"));
+    let disk = if torn { "each sector of 512 bytes of it" } else { "each block of 4 KiB of it" };
+    let legend = format!(
+        "Each store took its steps (inserts, updates, removals, batches) on a disk that logs what is asked of it. A state has all that was \
+         written before the last flush, and of the rest {disk} or not. all there: every acknowledged step, and the store takes new records; \
+         newest lost: the last acknowledged steps are missing, and nothing before them; hole: something is missing, and something newer is there; \
+         wrong: a value that no step wrote. At process a power cut may cost the newest; at power nothing."
+    );
+    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend)]
+}
+
+fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
+    let cuts = &one.cuts;
+    let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
+    let some = |finding: Finding| match cuts.of(finding) {
+        0 => whole(0).shown("-"),
+        states => whole(states),
+    };
+    let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), whole);
+    let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
+    let (no_flush, last_flush) = (one.control(Control::NoFlush), one.control(Control::LastFlush));
+    vec![
+        ("trials", Cell::whole(one.trials)),
+        ("steps", whole(cuts.steps)),
+        ("requests", whole(cuts.requests)),
+        ("flushes", whole(cuts.flushes)),
+        ("whole", Cell::real(cuts.whole_bytes as f64)),
+        ("states", whole(cuts.states())),
+        ("held", some(Finding::Held)),
+        ("lost", some(Finding::Lost)),
+        ("hole", some(Finding::Hole)),
+        ("wrong", some(Finding::Wrong)),
+        ("refused", some(Finding::Refused)),
+        ("unusable", some(Finding::Unusable)),
+        ("hung", some(Finding::Hung)),
+        ("crashed", some(Finding::Crashed)),
+        ("file_system", some(Finding::FileSystem)),
+        ("lost_steps_p50", at(&cuts.lost_steps, 0.5)),
+        ("lost_steps_p99", at(&cuts.lost_steps, 0.99)),
+        ("lost_p50", after(0.5)),
+        ("lost_p99", after(0.99)),
+        ("control_no_flush", whole(no_flush.0)),
+        ("control_no_flush_caught", whole(no_flush.1)),
+        ("control_last_flush", whole(last_flush.0)),
+        ("control_last_flush_caught", whole(last_flush.1)),
+        ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
+    ]
+}
+
+/// A store in a sentence or two: what it lost, and whether the check would have seen it.
+fn sentence(store: &str, one: &Looked) -> Option<String> {
+    let cuts = &one.cuts;
+    let states = cuts.states();
+    if states == 0 {
+        return one.not_made.as_ref().map(|why| format!("{store}: no state was looked at: {why}"));
+    }
+    let found = match one.at_most() {
+        Some(most) => format!(
+            "nothing acknowledged was lost in {}: at most {} % of such cuts lose anything ({:.0} % confidence)",
+            counted(states, "state"),
+            three_digits(most * 100.0),
+            CONFIDENCE * 100.0
+        ),
+        None => {
+            let kinds = Finding::ALL.into_iter().filter(|kind| *kind != Finding::Held && cuts.of(*kind) > 0);
+            let kinds: Vec<String> =
+                kinds.map(|kind| format!("{} in {}", kind.words(), cuts.of(kind))).collect();
+            let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
+            let lost = median.map_or(String::new(), |(steps, ns)| {
+                format!(
+                    "; where the newest is lost, {} or {} in the median",
+                    counted(steps, "step"),
+                    rough_ns(ns as f64)
+                )
+            });
+            format!("of {}, {}{lost}", counted(states, "state"), kinds.join(", "))
+        }
+    };
+    let caught = |control: Control, what: &str| {
+        let (states, caught) = one.control(control);
+        (states > 0).then(|| format!("{caught} of {states} where {what}"))
+    };
+    let controls = [
+        caught(Control::NoFlush, "the disk ignores all flushes"),
+        caught(Control::LastFlush, "it ignores the last one"),
+    ];
+    let controls: Vec<String> = controls.into_iter().flatten().collect();
+    let checked = match (controls.is_empty(), one.is_sound()) {
+        (true, _) => ". Nothing checked this check".to_owned(),
+        (false, true) => format!(". The check saw {}", controls.join(", ")),
+        (false, false) => format!(". It saw too little to count: {}", controls.join(", ")),
+    };
+    Some(format!("{store}: {found}{checked}."))
+}

@@ -1,0 +1,130 @@
+//! Times on other disks, estimated from what trials asked of the simulated one that they were on.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+use storebench_core::units::rough_ns;
+
+use crate::column::Unit;
+use crate::data::estimates::{Estimated, LEAST_SHARE, MOST_OFF, TICK_NS, estimated};
+use crate::data::matrix::Sorted;
+use crate::data::merge::{Group, Merged};
+use crate::data::names::joined;
+use crate::layout::words::position_in_full;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table, Tone};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "estimates",
+    title: "Estimated on other disks: the time of an operation, not measured there",
+    link: "Estimates",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&ESTIMATES],
+    blocks,
+};
+
+const ESTIMATES: Shape = Shape {
+    name: "disk_estimates",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title"),
+        Column::text("store").at(Place::Group, ""),
+        Column::text("part").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::whole("times"),
+        Column::text("recorded_on"),
+        Column::real("recorded", Unit::Nanoseconds).at(Place::Line, "measured"),
+        Column::text("disk").at(Place::Across, ""),
+        // Empty where the same way of estimating is too far from what was measured.
+        Column::real("estimated", Unit::Nanoseconds).at(Place::Spread, ""),
+        // Of the disk that was recorded on: what is estimated for it over what was measured there.
+        Column::real("own_ratio", Unit::Count),
+        Column::real("disk_share", Unit::Count),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let mut folds = Vec::new();
+    merged.groups.iter().for_each(|group| of_group(merged, group, &mut folds));
+    if folds.is_empty() {
+        return Vec::new();
+    }
+    folds.push(Block::Note(format!(
+        "What the trials asked of their simulated disk is repeated on models of the others, without waiting: each request comes as \
+         long after the reply before it as it did in the trial. Times are of an operation with all that the trial does for it. \
+         measured: on the disk of the trial. not its disk: requests took less than {:.0} % of the time there, so that the machine decides. \
+         not known: on that disk the estimate is off by more than {:.0} %, or the operation would take less than a tick of the kernel's clock \
+         ({:.0} ms) where it took more in the trial: files have fewer new times to commit then. Estimates don't know what else a store, its threads or the kernel would ask of a disk that is faster or slower: \
+         how many requests would overlap, what would be read ahead, what would be written back by the clock.",
+        LEAST_SHARE * 100.0,
+        MOST_OFF * 100.0,
+        TICK_NS / 1e6
+    )));
+    folds
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
+    let sorted = Sorted::new(merged, group);
+    for (position, here) in &sorted.entries {
+        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let all: Vec<_> = here
+            .iter()
+            .map(|(store, entries)| (store, entries.len(), estimated(entries)))
+            .filter(|(.., estimates)| !estimates.is_empty())
+            .collect();
+        if all.is_empty() {
+            continue;
+        }
+        let disks = by_time(all.iter().flat_map(|(.., estimates)| estimates));
+        let mut table = Table::new(&ESTIMATES).across(disks.iter().map(|name| (*name).to_owned()).collect());
+        for (store, trials, estimates) in &all {
+            for one in estimates {
+                for disk in &disks {
+                    let head = [
+                        ("hardware", Cell::text(&group.key.hardware)),
+                        ("title", Cell::text(&at)),
+                        ("store", Cell::store(store, merged.readable.name(store))),
+                        ("trials", Cell::whole(*trials)),
+                    ];
+                    table.push(Seen::Always, head.into_iter().chain(row(one, disk)));
+                }
+            }
+        }
+        let title = joined([group.key.hardware.as_str(), &at]);
+        folds.push(Block::fold(title, Open::Part(folds.len()), vec![Block::Table(table)]));
+    }
+}
+
+/// The disks that are estimated, the fastest first.
+fn by_time<'e>(all: impl Iterator<Item = &'e Estimated>) -> Vec<&'e str> {
+    let mut times: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut disks: IndexSet<&str> = IndexSet::new();
+    for one in all.filter(|one| one.is_of_disk()) {
+        for (name, ns) in &one.on_ns {
+            disks.insert(name);
+            *times.entry(name).or_default() += ns.max(1.0).ln();
+        }
+    }
+    let mut disks: Vec<&str> = disks.into_iter().collect();
+    disks.sort_by(|a, b| times[a].total_cmp(&times[b]));
+    disks
+}
+
+fn row(one: &Estimated, disk: &str) -> [(&'static str, Cell); 8] {
+    let estimate = match one.on_ns.get(disk) {
+        _ if !one.is_of_disk() => Cell::none().shown("not its disk").tone(Tone::Dim),
+        Some(ns) if !one.is_known(*ns) => Cell::none().shown("not known").tone(Tone::Dim),
+        ns => Cell::or_none(ns.copied(), Cell::real),
+    };
+    [
+        ("part", Cell::text(one.part.id()).shown(one.part.name())),
+        ("times", Cell::whole(usize::try_from(one.times).unwrap_or(usize::MAX))),
+        ("recorded_on", Cell::text(&one.recorded_on)),
+        ("recorded", Cell::real(one.recorded_ns).shown(rough_ns(one.recorded_ns))),
+        ("disk", Cell::text(disk)),
+        ("estimated", estimate),
+        ("own_ratio", Cell::real(one.own_ratio)),
+        ("disk_share", Cell::real(one.disk_share)),
+    ]
+}
