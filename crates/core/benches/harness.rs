@@ -133,6 +133,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         memory_limit: None,
         limits: None,
         kill: None,
+        cut: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");

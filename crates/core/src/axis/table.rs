@@ -62,7 +62,9 @@ static DISK: AxisDef = AxisDef {
     presence: Presence::Off(HERE),
     known: &DISKS,
     read: read_disk,
-    words: |value| format!("simulated disk {value}"),
+    words: |value| {
+        if value.text() == HERE { "disk of the place".into() } else { format!("simulated disk {value}") }
+    },
     ..WORDS
 };
 

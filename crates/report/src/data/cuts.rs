@@ -74,7 +74,7 @@ impl Looked {
 pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Looked)> {
     let sorted = Sorted::new(merged, group);
     let mut all: IndexMap<Cow<'_, str>, Looked> = IndexMap::new();
-    for (_, here) in &sorted.entries {
+    for here in sorted.entries.values() {
         for (store, entries) in here {
             let checks = entries.iter().filter_map(|entry| entry.trial.ok()?.cut_check.as_ref());
             for check in checks {
