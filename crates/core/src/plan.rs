@@ -295,8 +295,8 @@ pub struct BuiltIn {
 
 /// The studies that come with storebench.
 pub const STUDIES: &[BuiltIn] = &[
-    BuiltIn { name: "crash", text: include_str!("../../../studies/crash.toml") },
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
+    BuiltIn { name: "crash", text: include_str!("../../../studies/crash.toml") },
     BuiltIn { name: "data-size", text: include_str!("../../../studies/data-size.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
     BuiltIn { name: "filesystems", text: include_str!("../../../studies/filesystems.toml") },

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
-use crate::cut::{Cut, Log};
 use crate::disks::Disk;
 
 /// The disk that is to be served.
@@ -76,6 +75,8 @@ pub fn serve(
 /// Writes to an image what a state has of all that a log says.
 #[cfg(target_os = "linux")]
 fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Result<()> {
+    use crate::cut::{Cut, Log};
+
     let cut: Cut = serde_json::from_slice(&std::fs::read(cut)?)?;
     let log = Log::first(cut.at, std::io::BufReader::new(File::open(log)?))?;
     log.replay(&cut, |at, bytes, data| match data {
