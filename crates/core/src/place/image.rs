@@ -88,7 +88,10 @@ impl Template {
     /// When it can't be copied or mounted.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let (at, mounted) = match &self.disk {
-            Some(disk) => self.mount_on(stage, disk, name, seed, Traced::Not)?,
+            Some(disk) => {
+                let served = self.serve(stage, disk, name, seed, Traced::Not)?;
+                self.mount_served(stage, served, name)?
+            }
             None => stage.mount(name, |image, site| {
                 if !self.file_system.kind().is_in_memory() {
                     make::copy(&self.image, image)?;
@@ -105,19 +108,7 @@ impl Template {
         mount::attach(&self.file_system, self.driver, image, site, self.bytes)
     }
 
-    /// Mounts a copy on a simulated disk.
-    fn mount_on(
-        &self,
-        stage: &mut Stage<'_>,
-        disk: &OnDisk,
-        name: &str,
-        seed: u64,
-        traced: Traced<'_>,
-    ) -> Result<(PathBuf, Mounted)> {
-        let served = self.serve(stage, disk, name, seed, traced)?;
-        self.mount_served(stage, served, name)
-    }
-
+    /// Mounts a copy on the simulated disk that is served there.
     fn mount_served(&self, stage: &mut Stage<'_>, served: PathBuf, name: &str) -> Result<(PathBuf, Mounted)> {
         stage.mount_on(&disk_of(name), name, |image, site| {
             let mounted = self.attach(image, site)?;

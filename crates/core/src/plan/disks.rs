@@ -62,6 +62,14 @@ impl Plan {
         }
     }
 
+    /// Checks that there is a disk of this name, which is on no axis.
+    pub(super) fn must_know_disk(&self, name: &str) -> Result<(), String> {
+        match self.disk(name) {
+            Some(_) => Ok(()),
+            None => Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES))),
+        }
+    }
+
     /// Checks the disks: each name must be one that can be given, each disk one that can be modelled.
     pub(super) fn check_disks(&self) -> Result<(), String> {
         let not_here = "can't be simulated: it is the disk under the place";
@@ -71,9 +79,7 @@ impl Plan {
             if self.disk_estimate[..index].contains(name) {
                 return Err(format!("disk_estimate names {} twice", piece(name)));
             }
-            if self.disk(name).is_none() {
-                return Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES)));
-            }
+            self.must_know_disk(name)?;
         }
         let has_here = self.axes.texts(Axis::DISK).iter().any(|name| name == HERE);
         match has_here && !self.disk_estimate.is_empty() {

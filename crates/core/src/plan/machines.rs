@@ -1,12 +1,9 @@
 //! The machines of a plan: its own, and those that come with storebench.
 
-use storebench_disk::disks;
-
 use super::Plan;
 use super::named::Named;
 use crate::axis::Axis;
 use crate::cell::Cell;
-use crate::error::unknown;
 use crate::machine::{self, Core, Machine};
 use crate::place::probe::Probe;
 use crate::store::StoreDef;
@@ -66,13 +63,7 @@ impl Plan {
         let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
-            let known = |name: &String| self.disk(name).is_some();
-            match machine.disk.as_ref().filter(|name| !known(name)) {
-                Some(name) => {
-                    Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES)))
-                }
-                None => Ok(()),
-            }
+            machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))
         })
     }
 }

@@ -5,9 +5,8 @@ mod draw;
 mod write_back;
 
 use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::io::{BufReader, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use storebench_disk::cut::{BLOCK, Log, SECTOR};
@@ -15,14 +14,13 @@ use storebench_disk::cut::{BLOCK, Log, SECTOR};
 use self::draw::{Draw, Drawn};
 use self::write_back::WriteBack;
 use crate::error::{Error, Result};
-use crate::guard;
 use crate::place::image::{Template, Traced};
 use crate::result::{BadState, CutCheck, Cuts, Failure, Finding};
-use crate::runner::exchange::{self, REPORT, SPEC};
-use crate::runner::supervise::{self, End, Limit};
+use crate::runner::part::Room;
+use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
-use crate::workload::cut::{CutPart, CutTold, Mark};
-use crate::workload::spec::Spec;
+use crate::workload::cut::{CutTold, Mark};
+use crate::workload::spec::{CutPart, Spec};
 
 /// The longest that recording may take, and looking at one state: what takes longer counts as hung.
 const RECORDING: Limit =
@@ -59,12 +57,8 @@ pub struct Check<'a> {
     pub spec: Spec,
     /// The file system of its place.
     pub template: &'a Template,
-    /// The run's folder.
-    pub folder: &'a Path,
-    /// The log of its processes, in the run's folder.
-    pub log: &'a str,
-    /// Set by Ctrl-C.
-    pub interrupted: &'a AtomicBool,
+    /// Where its processes have their files.
+    pub room: Room<'a>,
 }
 
 /// A history: the disk's log, and what was acknowledged when.
@@ -186,17 +180,8 @@ impl Check<'_> {
         (directory, disk): (PathBuf, PathBuf),
         limit: Limit,
     ) -> Result<(End, std::result::Result<CutTold, String>)> {
-        exchange::ask(
-            self.folder,
-            &Spec { cut: Some(part), directory, disk: Some(disk), ..self.spec.clone() },
-        )?;
-        let log = self.folder.join(self.log);
-        let mut output = guard::open(self.folder, self.log)?;
-        output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
-        let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
-        let end = supervise::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())
-            .map_err(Error::io("running a cut check in", self.folder))?;
-        Ok((end, exchange::answer(self.folder)))
+        let spec = Spec { cut: Some(part), directory, disk: Some(disk), ..self.spec.clone() };
+        self.room.run(&spec, limit)
     }
 }
 

@@ -1,18 +1,15 @@
 //! The parent's side of the kill check (`workload/kill.rs`): which trials have one, and its two processes.
 
 use std::collections::BTreeSet;
-use std::io::{Seek, SeekFrom};
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::result::{Failure, KillCheck, Measured, TrialResult};
-use crate::runner::exchange::{self, REPORT, SPEC};
 use crate::runner::job::Job;
-use crate::runner::supervise::{self, End, Limit};
+use crate::runner::part::Room;
+use crate::runner::supervise::{End, Limit};
 use crate::server::running;
 use crate::store::{Guarantee, Kind};
 use crate::workload::kill::Told;
@@ -95,12 +92,8 @@ pub enum Checked {
 pub struct Check<'a> {
     /// The way in which its store is opened.
     pub spec: Spec,
-    /// The run's folder.
-    pub folder: &'a Path,
-    /// The log of its processes, in the run's folder.
-    pub log: &'a str,
-    /// Set by Ctrl-C.
-    pub interrupted: &'a AtomicBool,
+    /// Where its processes have their files.
+    pub room: Room<'a>,
 }
 
 impl Check<'_> {
@@ -132,15 +125,7 @@ impl Check<'_> {
 
     /// Runs a process that does a part of it; how it ended, and what it has told.
     fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
-        exchange::ask(self.folder, &Spec { kill: Some(part), ..self.spec.clone() })?;
-        let log = self.folder.join(self.log);
-        // After what the trial itself has said.
-        let mut output = guard::open(self.folder, self.log)?;
-        output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
-        let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
-        let end = supervise::run(&[], files, (&log, output), LIMIT, self.interrupted, &|_| ())
-            .map_err(Error::io("running a kill check in", self.folder))?;
-        Ok((end, exchange::answer(self.folder)))
+        self.room.run(&Spec { kill: Some(part), ..self.spec.clone() }, LIMIT)
     }
 }
 

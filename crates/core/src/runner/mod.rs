@@ -11,6 +11,7 @@ mod kill;
 pub mod limits;
 mod pace;
 pub mod parent;
+mod part;
 mod places;
 pub mod progress;
 pub mod rehearsal;

@@ -30,6 +30,7 @@ use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
 use crate::runner::kill::{self, Check, Checked, Passed};
 use crate::runner::limits::{Limiting, Site};
+use crate::runner::part::Room;
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
 use crate::stage::Stage;
@@ -370,6 +371,10 @@ impl Trial<'_> {
         audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
+    fn room_of_check<'l>(&'l self, log: &'l str, doing: &'static str) -> Room<'l> {
+        Room { folder: self.folder, log, doing, interrupted: self.job.interrupted }
+    }
+
     fn log(&self) -> String {
         format!("logs/{:06}.log", self.position)
     }
@@ -440,8 +445,8 @@ impl Trial<'_> {
                 let seed = schedule::seed(self.job.blocks_before + self.block, plan.seed);
                 let asked = cut::Asked { states, steps: cut::STEPS, torn: plan.torn, seed };
                 let (spec, log) = (self.spec(group, None), self.log());
-                let interrupted = self.job.interrupted;
-                let check = cut::Check { asked, spec, template, folder: self.folder, log: &log, interrupted };
+                let room = self.room_of_check(&log, "running a cut check in");
+                let check = cut::Check { asked, spec, template, room };
                 let Some(made) = check.make(stage)? else { return Ok(None) };
                 made
             }
@@ -465,7 +470,7 @@ impl Trial<'_> {
         let check = || {
             let group = Err("nothing of it is measured".into());
             let (spec, log) = (self.spec(group, None), self.log());
-            Check { spec, folder: self.folder, log: &log, interrupted: self.job.interrupted }.make()
+            Check { spec, room: self.room_of_check(&log, "running a kill check in") }.make()
         };
         match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
             Ok(Checked::As(check)) => measured.kill_check = Some(check),

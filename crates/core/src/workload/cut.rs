@@ -9,33 +9,13 @@ use serde::{Deserialize, Serialize};
 use storebench_disk::counts;
 
 use super::kill::steps::{self, BATCH_RECORDS, CYCLE, record_key, record_value, step};
+use super::kill::{MOST_BYTES, open, session};
 use crate::result::Finding;
 use crate::store::{Batch, Session, Store};
 use crate::workload::on_store;
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{Asked, CutPart, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
-
-/// The longest value, in bytes.
-const MOST_BYTES: usize = 2_000;
-
-/// The part of a cut check that a process does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CutPart {
-    /// Takes so many steps, and is gone without closing its store.
-    Record {
-        /// The steps.
-        steps: u64,
-    },
-    /// Looks at a state.
-    Look {
-        /// Steps that were acknowledged before the cut.
-        acknowledged: u64,
-        /// Steps that were begun before it.
-        begun: u64,
-    },
-}
 
 /// A step that was acknowledged: the entries of the disk's log just before and just after it, and when it was, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,16 +216,4 @@ fn works_on(asked: &Asked<'_>, store: Box<dyn Store>, begun: u64) -> Result<(), 
             "a record that was inserted after the cut is not there: {before} records before, {after} after"
         )),
     }
-}
-
-fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
-    let (_, open) = on_store::find(asked.stores, asked.spec.cell.store())?;
-    step.begin();
-    let store = open(&asked.spec.options(1)).map_err(on_store::unsupported_or_failed)?;
-    Step::Working.begin();
-    Ok(store)
-}
-
-fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
-    store.session().map_err(|error| Stop::store("opening a session", &error))
 }

@@ -15,13 +15,13 @@ use crate::measure::{children, syncs};
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, Session, Store};
 use crate::workload::on_store;
-use crate::workload::spec::{Asked, Ended, KillPart};
+use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 use steps::{CYCLE, expected, record_key, record_value, step};
 
 /// The longest value, in bytes: many of them take little of a small disk.
-const MOST_BYTES: usize = 2_000;
+pub(super) const MOST_BYTES: usize = 2_000;
 /// The most steps.
 const MOST_STEPS: u64 = 256;
 /// The time after which no step is added, once each kind was taken.
@@ -62,7 +62,7 @@ pub fn write(
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let is_power = on_store::promised(def, &asked.spec.cell)? == Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
-    let store = open(asked)?;
+    let store = open(asked, Step::Opening)?;
     let undone = journal.map(|kept| match kept {
         Ok(()) if children::is_there() => Err("a server writes where it can't be seen".to_owned()),
         kept => kept.map_err(str::to_owned),
@@ -104,7 +104,7 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
     let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
     let lost =
         |message: String| Stop { failure: reason, message: format!("{message} {when}"), operation: None };
-    let store = open(asked).map_err(|ended| match ended {
+    let store = open(asked, Step::Reopening).map_err(|ended| match ended {
         Ended::Failed(stop) => Ended::Failed(Stop { message: format!("{}, {when}", stop.message), ..stop }),
         unsupported @ Ended::Unsupported(_) => unsupported,
     })?;
@@ -148,20 +148,23 @@ fn wrong(
     Ok(Some(format!("the acknowledged record {key} {what}")))
 }
 
-fn open(asked: &Asked<'_>) -> Result<Box<dyn Store>, Ended> {
+/// Opens the store of a check at a step.
+///
+/// # Errors
+/// The store's.
+pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
     let Asked { stores, spec } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
-    let is_new = spec.kill == Some(KillPart::Write);
-    if is_new {
-        Step::Opening.begin()
-    } else {
-        Step::Reopening.begin()
-    }
+    step.begin();
     let store = open(&spec.options(1)).map_err(on_store::unsupported_or_failed)?;
     Step::Working.begin();
     Ok(store)
 }
 
-fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
+/// A session of it.
+///
+/// # Errors
+/// The store's.
+pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session", &error))
 }

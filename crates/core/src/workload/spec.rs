@@ -15,7 +15,6 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
-use crate::workload::cut::CutPart;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::EQUAL_CACHE;
@@ -74,6 +73,24 @@ pub enum KillPart {
         steps: u64,
         /// Whether what had not been synced was undone.
         undone: bool,
+    },
+}
+
+/// The part of a cut check that a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutPart {
+    /// Takes so many steps, and is gone without closing its store.
+    Record {
+        /// The steps.
+        steps: u64,
+    },
+    /// Looks at a state.
+    Look {
+        /// Steps that were acknowledged before the cut.
+        acknowledged: u64,
+        /// Steps that were begun before it.
+        begun: u64,
     },
 }
 

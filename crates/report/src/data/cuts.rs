@@ -23,11 +23,16 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    /// The most that the share of losses can be where none was found, with that confidence; `None` where some were, or nothing was
-    /// looked at.
+    /// Whether nothing was lost in any state.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.cuts.of(Finding::Held) == self.cuts.states()
+    }
+
+    /// The most that the share of losses can be where none was found, with that confidence; `None` where some were, where nothing was
+    /// looked at, and where the check saw too little to count.
     pub(crate) fn at_most(&self) -> Option<f64> {
         let states = self.cuts.states();
-        let none = states > 0 && self.cuts.of(Finding::Held) == states;
+        let none = states > 0 && self.is_whole() && self.is_sound();
         none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
     }
 
@@ -39,7 +44,7 @@ impl Looked {
     /// Whether the check sees what it must see: a disk that ignores flushes is noticed in at least half of the states.
     pub(crate) fn is_sound(&self) -> bool {
         let (states, caught) = self.control(Control::NoFlush);
-        caught * 2 >= states
+        states > 0 && caught * 2 >= states
     }
 
     fn add(&mut self, check: &CutCheck) {
@@ -56,8 +61,6 @@ impl Looked {
         all.requests += made.requests;
         all.flushes += made.flushes;
         all.whole_bytes = made.whole_bytes;
-        all.recorded_ns += made.recorded_ns;
-        all.checked_ns += made.checked_ns;
         made.found.iter().for_each(|(finding, states)| *all.found.entry(*finding).or_default() += states);
         for (control, caught) in &made.controls {
             let sum = all.controls.entry(*control).or_default();
@@ -66,23 +69,26 @@ impl Looked {
         }
         all.lost_steps.extend(&made.lost_steps);
         all.lost_ns.extend(&made.lost_ns);
-        all.bad.extend(made.bad.iter().cloned());
     }
 }
 
-/// The states of a group's stores, in the order of its tables.
+/// The states of a group's stores, in the order of its tables; those of a disk that tears blocks apart.
 pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Looked)> {
     let sorted = Sorted::new(merged, group);
-    let mut all: IndexMap<Cow<'_, str>, Looked> = IndexMap::new();
+    let mut all: IndexMap<(Cow<'_, str>, u64), Looked> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
             let checks = entries.iter().filter_map(|entry| entry.trial.ok()?.cut_check.as_ref());
             for check in checks {
-                all.entry(store.clone()).or_default().add(check);
+                let whole_bytes = match check {
+                    CutCheck::Made(made) => made.whole_bytes,
+                    CutCheck::NotMade { .. } => 0,
+                };
+                all.entry((store.clone(), whole_bytes)).or_default().add(check);
             }
         }
     }
-    all.into_iter().map(|(store, looked)| (store.into_owned(), looked)).collect()
+    all.into_iter().map(|((store, _), looked)| (store.into_owned(), looked)).collect()
 }
 
 /// The value below which a share of some are; `None` of none.

@@ -54,12 +54,17 @@ const CUTS: Shape = Shape {
     ],
 };
 
+/// Bytes that a disk writes as a whole which tears blocks.
+const TORN_BYTES: u64 = 512;
+
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&CUTS), Vec::new());
     for group in &merged.groups {
         let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
         for (store, one) in looked(merged, group) {
-            let name = merged.readable.name(&store).into_owned();
+            let name = merged.readable.name(&store);
+            let is_torn = one.cuts.whole_bytes == TORN_BYTES;
+            let name = if is_torn { format!("{name}, torn") } else { name.into_owned() };
             let head = [
                 ("hardware", Cell::text(&group.key.hardware)),
                 ("title", Cell::text(&title)),
@@ -72,15 +77,11 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if table.rows.is_empty() {
         return Vec::new();
     }
-    let torn = table.first_word("whole").is_some_and(|bytes| bytes.starts_with("512"));
-    let disk = if torn { "each sector of 512 bytes of it" } else { "each block of 4 KiB of it" };
-    let legend = format!(
-        "Each store took its steps (inserts, updates, removals, batches) on a disk that logs what is asked of it. A state has all that was \
-         written before the last flush, and of the rest {disk} or not. all there: every acknowledged step, and the store takes new records; \
+    let legend = "Each store took its steps (inserts, updates, removals, batches) on a disk that logs what is asked of it. A state has all that was \
+         written before the last flush, and of the rest each block of 4 KiB or not (torn: each sector of 512 bytes). all there: every acknowledged step, and the store takes new records; \
          newest lost: the last acknowledged steps are missing, and nothing before them; hole: something is missing, and something newer is there; \
-         wrong: a value that no step wrote. At process a power cut may cost the newest; at power nothing."
-    );
-    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend)]
+         wrong: a value that no step wrote. At process a power cut may cost the newest; at power nothing.";
+    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
 }
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
@@ -135,6 +136,7 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
             three_digits(most * 100.0),
             CONFIDENCE * 100.0
         ),
+        None if one.is_whole() => format!("nothing acknowledged was lost in {}", counted(states, "state")),
         None => {
             let kinds = Finding::ALL.into_iter().filter(|kind| *kind != Finding::Held && cuts.of(*kind) > 0);
             let kinds: Vec<String> =
