@@ -102,6 +102,7 @@ impl Served {
                 Traced::IsCut(log, cut) => Some((log.to_path_buf(), cut.to_path_buf())),
                 Traced::Not | Traced::Logs(_) => None,
             },
+            fault: None,
         };
         let words = [
             OsString::from(WORD),

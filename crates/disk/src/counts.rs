@@ -88,6 +88,9 @@ pub struct Counts {
     /// Entries of its log, where it keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logged: Option<u64>,
+    /// Requests that its fault has struck, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub struck: Option<u64>,
 }
 
 impl OfKind {
@@ -158,6 +161,7 @@ impl Counts {
             late_ns_p99: self.late_ns_p99,
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
             logged: None,
+            struck: None,
         }
     }
 }

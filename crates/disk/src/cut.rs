@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::log::{Entry, Reader};
+use crate::log::{Entry, Reader, Writer};
 use crate::random::Random;
-use crate::request::Kind;
+use crate::request::{Kind, Request};
 
 /// The bytes that most disks write as a whole.
 pub const BLOCK: u64 = 4096;
@@ -28,7 +28,7 @@ pub struct Piece {
 }
 
 /// A state: the log up to a moment, without some pieces.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cut {
     /// The entries of the log that came before it.
     pub at: usize,
@@ -57,6 +57,11 @@ impl Log {
     /// The first of theirs.
     pub fn of(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
         Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
+    }
+
+    /// The entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The number of its entries.
@@ -126,7 +131,8 @@ impl Log {
         Cut { at, lost }
     }
 
-    fn place(&self, piece: &Piece) -> u64 {
+    /// The first byte of a piece on the disk.
+    pub fn place(&self, piece: &Piece) -> u64 {
         self.entries[piece.entry].request.at + piece.from
     }
 
@@ -134,6 +140,40 @@ impl Log {
     pub fn identity(&self, cut: &Cut, whole: u64) -> (usize, Vec<Piece>) {
         let kept = self.open(cut.at, whole).into_iter().filter(|piece| !cut.lost.contains(piece));
         (self.since_flush(cut.at).start, kept.collect())
+    }
+
+    /// All that a state has of what was written, as a log of its own that ends with a flush: nothing of it can be lost any more.
+    pub fn settled(&self, cut: &Cut) -> Log {
+        let mut entries = Vec::new();
+        let take = |at: u64, bytes: u64, data: Option<&[u8]>| {
+            let request =
+                if data.is_some() { Request::write(at, bytes) } else { Request::discard(at, bytes) };
+            entries.push(Entry { request, arrived: 0, data: data.map(Vec::from).unwrap_or_default() });
+            Ok(())
+        };
+        // Whoever is told takes all.
+        let _ = self.replay(cut, take);
+        entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
+        Log { entries }
+    }
+
+    /// This one, and then another.
+    #[must_use]
+    pub fn then(mut self, other: Log) -> Log {
+        self.entries.extend(other.entries);
+        self
+    }
+
+    /// Writes the first so many of its entries as a log.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
+        let mut writer = Writer::begin(out, true)?;
+        for Entry { request, arrived, data } in self.entries.iter().take(count) {
+            writer.append(request, *arrived, data)?;
+        }
+        writer.flush()
     }
 
     /// Tells, in order, what a state has of all that was written: the place on the disk and the bytes; `None` for those that were
@@ -171,7 +211,6 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Request;
 
     fn write(at: u64, bytes: u64, byte: u8) -> Entry {
         Entry { request: Request::write(at, bytes), arrived: 0, data: vec![byte; bytes as usize] }
@@ -246,6 +285,19 @@ mod tests {
         );
         let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
         assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn a_state_that_is_settled_loses_nothing_of_what_it_has() {
+        let log = log();
+        let cut = Cut { at: 5, lost: BTreeSet::from([Piece { entry: 2, from: 2048, bytes: 4096 }]) };
+        let more = Log::of([write(0, 4096, 7)].map(Ok)).unwrap();
+        let settled = log.settled(&cut);
+        let all = settled.len();
+        assert_eq!(image(&settled, &Cut { at: all, lost: BTreeSet::new() }), image(&log, &cut));
+        assert_eq!(settled.open(all, BLOCK), []);
+        let both = settled.then(more);
+        assert_eq!(both.open(all + 1, BLOCK), [Piece { entry: all, from: 0, bytes: 4096 }]);
     }
 
     #[test]

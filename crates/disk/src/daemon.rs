@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
 use crate::disks::Disk;
+use crate::fault::Fault;
 
 /// The disk that is to be served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct Order {
     /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<(PathBuf, PathBuf)>,
+    /// A fault that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
 }
 
 /// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
@@ -46,9 +50,10 @@ pub fn serve(
     mounted: impl FnOnce() -> Result<(), String>,
 ) -> Result<Counts, String> {
     use crate::estimate::Estimates;
+    use crate::fault::Faulty;
     use crate::image::Image;
     use crate::log::Writer;
-    use crate::server::Server;
+    use crate::server::{Extras, Server};
 
     let image = if order.in_memory { Image::copy_of(&image) } else { Image::of(image) };
     let image = image.map_err(|error| format!("having its image: {error}"))?;
@@ -66,7 +71,10 @@ pub fn serve(
         Writer::begin(Box::new(std::io::BufWriter::new(file)), true)
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
-    let server = Server::mount(image, device, order.journal.clone(), estimates, log, at);
+    let fault = order.fault.map(|fault| Faulty::begin(fault, &image)).transpose();
+    let fault = fault.map_err(|error| format!("making a fault: {error}"))?;
+    let extras = Extras { journal: order.journal.clone(), estimates, log, fault };
+    let server = Server::mount(image, device, extras, at);
     let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
     mounted()?;
     server.wait().map_err(|error| error.to_string())

@@ -8,6 +8,7 @@ pub mod daemon;
 pub mod device;
 pub mod disks;
 pub mod estimate;
+pub mod fault;
 pub mod figures;
 pub mod fixed;
 pub mod flash;

@@ -17,6 +17,7 @@ use self::files::Files;
 use crate::counts::{Clocks, Counter, Counts, Requests};
 use crate::device::{Device, Id};
 use crate::estimate::Estimates;
+use crate::fault::Faulty;
 use crate::image::Image;
 use crate::log::Writer;
 use crate::names::SOURCE;
@@ -57,7 +58,21 @@ struct State {
     log: Option<Writer>,
     /// The last error of the log: what was logged after it is missing.
     log_failed: Option<io::Error>,
+    fault: Option<Faulty>,
     ends: bool,
+}
+
+/// The things that a disk does beside answering.
+#[derive(Default)]
+pub struct Extras {
+    /// Where the file system on it has its journal, as far as that is known: writes there are counted apart.
+    pub journal: Vec<(u64, u64)>,
+    /// The disks on which times are estimated.
+    pub estimates: Estimates,
+    /// Where what is asked of it is logged.
+    pub log: Option<Writer>,
+    /// A fault that it has.
+    pub fault: Option<Faulty>,
 }
 
 /// The disk, as its threads share it.
@@ -78,17 +93,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Mounts a disk in an empty folder. Writes to the journal are counted apart, where it is known where that is; what is asked of
-    /// it is logged, where a log is given, and estimated on the disks that are.
+    /// Mounts a disk in an empty folder.
     ///
     /// # Errors
     /// When FUSE can't be used, with the system's reason.
     pub fn mount(
         image: Image,
         device: Box<dyn Device>,
-        journal: Vec<(u64, u64)>,
-        estimates: Estimates,
-        log: Option<Writer>,
+        Extras { journal, estimates, log, fault }: Extras,
         at: &Path,
     ) -> io::Result<Server> {
         let counter = Counter::new(journal).map_err(io::Error::other)?;
@@ -102,6 +114,7 @@ impl Server {
             estimating: 0,
             log,
             log_failed: None,
+            fault,
             ends: false,
         };
         let start = Instant::now();
@@ -208,7 +221,8 @@ impl Shared {
         let clocks = self.clocks(&mut state);
         let counts = state.counter.counts(state.device.tally(), processor_ns);
         let logged = state.logged();
-        Counts { requests: Requests { clocks, ..counts.requests }, logged, ..counts }
+        let struck = state.fault.as_ref().map(Faulty::struck);
+        Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
 
     /// The time here and on the disks for which it is estimated, if there are any.
@@ -221,6 +235,26 @@ impl Shared {
         let on_ns = state.estimates.clocks(here_ns);
         state.estimating += self.now() - now;
         Some(Clocks { here_ns, on_ns })
+    }
+
+    /// Whether a request, which is about to write some bytes, fails by the disk's fault. What is on the disk after it is logged as
+    /// if it had been written.
+    fn fails(&self, request: &Request, data: &[u8]) -> bool {
+        let mut state = self.state();
+        let Some(fault) = &mut state.fault else { return false };
+        let failed = match fault.fails(request.kind, request.at, request.bytes, &self.image) {
+            Ok(None) => return false,
+            Ok(Some(failed)) => failed,
+            Err(_) => return true,
+        };
+        let some = &data[..failed.written as usize];
+        if !some.is_empty() && self.image.write(some, request.at).is_ok() {
+            state.log_request(&Request::write(request.at, failed.written), 0, some);
+        }
+        for (at, bytes) in failed.again {
+            state.log_request(&Request::write(at, bytes.len() as u64), 0, &bytes);
+        }
+        true
     }
 
     /// Takes a request. What it writes is in the image from then on: the kernel does not ask for it before it has a reply.

@@ -137,7 +137,11 @@ impl Filesystem for Files {
         let arrived = self.shared.now();
         if file == DISK_FILE {
             let there = self.shared.image.bytes().saturating_sub(offset).min(u64::from(size));
-            return self.shared.take(Request::read(offset, there), &[], Answer::Read(reply), arrived);
+            let request = Request::read(offset, there);
+            return match self.shared.fails(&request, &[]) {
+                false => self.shared.take(request, &[], Answer::Read(reply), arrived),
+                true => reply.error(Errno::EIO),
+            };
         }
         let told = self.told();
         let text = told.get(&handle.0).map(Vec::as_slice).unwrap_or_default();
@@ -162,9 +166,12 @@ impl Filesystem for Files {
         if file != DISK_FILE {
             return reply.error(Errno::EACCES);
         }
+        let request = Request::write(offset, data.len() as u64);
+        if self.shared.fails(&request, data) {
+            return reply.error(Errno::EIO);
+        }
         match self.shared.image.write(data, offset) {
             Ok(()) => {
-                let request = Request::write(offset, data.len() as u64);
                 self.shared.take(request, data, Answer::Write(reply), arrived);
             }
             Err(error) if error.kind() == io::ErrorKind::StorageFull => reply.error(Errno::ENOSPC),
@@ -194,6 +201,7 @@ impl Filesystem for Files {
     ) {
         let arrived = self.shared.now();
         match file == DISK_FILE {
+            true if self.shared.fails(&Request::flush(), &[]) => reply.error(Errno::EIO),
             true => self.shared.take(Request::flush(), &[], Answer::Empty(reply), arrived),
             false => reply.ok(),
         }
@@ -216,9 +224,12 @@ impl Filesystem for Files {
         if mode & (PUNCH_HOLE | ZERO_RANGE) == 0 {
             return reply.error(Errno::EOPNOTSUPP);
         }
+        let request = Request::discard(offset, length);
+        if self.shared.fails(&request, &[]) {
+            return reply.error(Errno::EIO);
+        }
         match self.shared.image.discard(offset, length) {
             Ok(()) => {
-                let request = Request::discard(offset, length);
                 self.shared.take(request, &[], Answer::Empty(reply), arrived);
             }
             Err(_) => reply.error(Errno::EIO),

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use super::*;
 use crate::counts::Requests;
 use crate::disks::{Disk, shipped};
+use crate::fault::Fault;
 use crate::fixed::Fixed;
 use crate::log::Reader;
 use crate::names::{COUNTS, DISK};
@@ -19,7 +20,7 @@ fn fixed(us: f64) -> Disk {
 }
 
 fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
-    with_estimates(disk, bytes, Estimates::default(), log)
+    with(disk, bytes, |_| Extras { log, ..extras() })
 }
 
 fn with_estimates(
@@ -28,10 +29,23 @@ fn with_estimates(
     estimates: Estimates,
     log: Option<Writer>,
 ) -> Option<(tempfile::TempDir, Server)> {
+    with(disk, bytes, |_| Extras { estimates, log, ..extras() })
+}
+
+fn extras() -> Extras {
+    Extras { journal: JOURNAL.to_vec(), ..Extras::default() }
+}
+
+fn with(
+    disk: &Disk,
+    bytes: u64,
+    extras: impl FnOnce(&Image) -> Extras,
+) -> Option<(tempfile::TempDir, Server)> {
     let folder = tempfile::tempdir().unwrap();
     let device = disk.device(bytes, 1).unwrap();
     let image = Image::in_memory(bytes).unwrap();
-    match Server::mount(image, device, JOURNAL.to_vec(), estimates, log, folder.path()) {
+    let extras = extras(&image);
+    match Server::mount(image, device, extras, folder.path()) {
         Ok(server) => Some((folder, server)),
         Err(error) => {
             eprintln!("skipped: {error}");
@@ -202,6 +216,34 @@ fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
     let counts = server.counts();
     assert_eq!((counts.requests.writes.requests, counts.requests.flushes), (32, 32));
     assert!(counts.requests.tally.seeks > 0 && counts.requests.modelled_ns > 0, "{counts:?}");
+}
+
+#[test]
+fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let out = File::options().write(true).open(log.path()).unwrap();
+    let fault = Fault::Fails { kind: Kind::Flush, after: 1, lasts: false, harms: true };
+    let made = with(&fixed(0.0), 1 << 20, |image| Extras {
+        log: Some(Writer::begin(Box::new(out), true).unwrap()),
+        fault: Some(Faulty::begin(fault, image).unwrap()),
+        ..extras()
+    });
+    let Some((folder, server)) = made else { return };
+    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    for byte in 1..=2 {
+        disk.write_all_at(&[byte; 4096], 0).unwrap();
+        assert_eq!(disk.sync_data().is_ok(), byte == 1);
+    }
+    let mut read = [0; 4096];
+    disk.read_exact_at(&mut read, 0).unwrap();
+    assert_eq!(read, [1; 4096]);
+    disk.sync_data().unwrap();
+    let counts = server.counts();
+    assert_eq!((counts.struck, counts.requests.flushes), (Some(1), 2));
+    let entries: Vec<_> =
+        Reader::begin(File::open(log.path()).unwrap()).unwrap().map(Result::unwrap).collect();
+    let writes: Vec<u8> = entries.iter().filter_map(|entry| entry.data.first().copied()).collect();
+    assert_eq!(writes, [1, 2, 1], "the log ends with what is on the disk");
 }
 
 /// Whether a program is installed and did what it was told to; where it isn't, the reason is printed.

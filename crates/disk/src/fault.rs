@@ -1,0 +1,214 @@
+//! Faults of a disk: requests that fail, caches that are lost, and bits that are not as they were written.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::Kind;
+
+/// A fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// Requests of one kind fail.
+    Fails {
+        /// The kind.
+        kind: Kind,
+        /// Requests of it that go well before.
+        after: u64,
+        /// Whether all fail from then on, or one.
+        lasts: bool,
+        /// Whether a write that fails has written the first half of its sectors, and a flush that fails has lost what was written since
+        /// the one before it.
+        harms: bool,
+    },
+    /// A bit of what lies on the disk is another.
+    Flips {
+        /// Its number, from the first bit of the disk on.
+        bit: u64,
+    },
+}
+
+/// The bytes of a disk that a fault needs to know.
+pub trait Bytes {
+    /// Reads bytes that are there.
+    ///
+    /// # Errors
+    /// The system's.
+    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// The system's.
+    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// A fault of a disk that is at work.
+#[derive(Debug)]
+pub struct Faulty {
+    fault: Fault,
+    seen: u64,
+    struck: u64,
+    /// The bytes that were where something was written since the last flush, where the fault can bring them back.
+    before: Vec<(u64, Vec<u8>)>,
+}
+
+/// The end of a request that has failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// The first bytes of it that were written all the same.
+    pub written: u64,
+    /// The bytes that are on the disk again, as a cache has lost what was written over them.
+    pub again: Vec<(u64, Vec<u8>)>,
+}
+
+const SECTOR: u64 = 512;
+
+impl Faulty {
+    /// A fault of a disk that begins to work.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn begin(fault: Fault, disk: &impl Bytes) -> io::Result<Faulty> {
+        let mut struck = 0;
+        if let Fault::Flips { bit } = fault {
+            let mut byte = [0];
+            disk.read(bit / 8, &mut byte)?;
+            byte[0] ^= 1 << (bit % 8);
+            disk.write(bit / 8, &byte)?;
+            struck = 1;
+        }
+        Ok(Faulty { fault, seen: 0, struck, before: Vec::new() })
+    }
+
+    /// Requests that it has made fail, or bits that it has flipped.
+    pub fn struck(&self) -> u64 {
+        self.struck
+    }
+
+    /// Whether a request fails, told before it has any effect; how far it came.
+    ///
+    /// # Errors
+    /// The system's, from bringing back what a cache has lost.
+    pub fn fails(
+        &mut self,
+        kind: Kind,
+        at: u64,
+        bytes: u64,
+        disk: &impl Bytes,
+    ) -> io::Result<Option<Failed>> {
+        let Fault::Fails { kind: struck, after, lasts, harms } = self.fault else { return Ok(None) };
+        if kind == struck {
+            self.seen += 1;
+            if self.seen > after && (lasts || self.struck == 0) {
+                self.struck += 1;
+                let mut failed = Failed::default();
+                match kind {
+                    Kind::Flush if harms => {
+                        failed.again = self.before.drain(..).rev().collect();
+                        failed.again.iter().try_for_each(|(at, bytes)| disk.write(*at, bytes))?;
+                    }
+                    Kind::Write if harms => failed.written = bytes / 2 / SECTOR * SECTOR,
+                    _ => {}
+                }
+                return Ok(Some(failed));
+            }
+        }
+        if struck == Kind::Flush && harms && self.struck == 0 {
+            match kind {
+                Kind::Write | Kind::Discard => {
+                    let mut was = vec![0; usize::try_from(bytes).unwrap_or_default()];
+                    disk.read(at, &mut was)?;
+                    self.before.push((at, was));
+                }
+                Kind::Flush => self.before.clear(),
+                Kind::Read => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    struct Memory(RefCell<Vec<u8>>);
+
+    impl Bytes for Memory {
+        fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+            bytes.copy_from_slice(&self.0.borrow()[at as usize..][..bytes.len()]);
+            Ok(())
+        }
+
+        fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+            self.0.borrow_mut()[at as usize..][..bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    fn memory() -> Memory {
+        Memory(RefCell::new(vec![0; 8192]))
+    }
+
+    /// Writes of which each writes its number from 1 on, with a flush after every second; which requests failed.
+    fn work(fault: Fault, disk: &Memory) -> Vec<(Kind, u8)> {
+        let mut faulty = Faulty::begin(fault, disk).unwrap();
+        let mut failed = Vec::new();
+        for number in 1..=6 {
+            match faulty.fails(Kind::Write, 0, 4096, disk).unwrap() {
+                Some(Failed { written, .. }) => {
+                    disk.write(0, &vec![number; written as usize]).unwrap();
+                    failed.push((Kind::Write, number));
+                }
+                None => disk.write(0, &[number; 4096]).unwrap(),
+            }
+            if number % 2 == 0 && faulty.fails(Kind::Flush, 0, 0, disk).unwrap().is_some() {
+                failed.push((Kind::Flush, number));
+            }
+        }
+        assert_eq!(faulty.struck(), failed.len() as u64);
+        failed
+    }
+
+    fn fails(kind: Kind, after: u64, lasts: bool, harms: bool) -> Fault {
+        Fault::Fails { kind, after, lasts, harms }
+    }
+
+    #[test]
+    fn one_request_fails_or_all_from_it_on() {
+        let disk = memory();
+        assert_eq!(work(fails(Kind::Write, 2, false, false), &disk), [(Kind::Write, 3)]);
+        let from_fifth = [(Kind::Write, 5), (Kind::Write, 6)];
+        assert_eq!(work(fails(Kind::Write, 4, true, false), &disk), from_fifth);
+        assert_eq!(disk.0.borrow()[0], 4, "what failed was not written");
+        assert_eq!(work(fails(Kind::Flush, 1, false, false), &disk), [(Kind::Flush, 4)]);
+        assert_eq!(disk.0.borrow()[0], 6);
+    }
+
+    #[test]
+    fn a_short_write_writes_half() {
+        let disk = memory();
+        work(fails(Kind::Write, 5, false, true), &disk);
+        let bytes = disk.0.borrow();
+        assert_eq!((bytes[2047], bytes[2048]), (6, 5));
+    }
+
+    #[test]
+    fn a_flush_that_fails_loses_what_came_since_the_one_before() {
+        let disk = memory();
+        assert_eq!(work(fails(Kind::Flush, 2, false, true), &disk), [(Kind::Flush, 6)]);
+        assert_eq!(disk.0.borrow()[0], 4);
+    }
+
+    #[test]
+    fn a_bit_is_flipped_once() {
+        let disk = memory();
+        assert_eq!(Faulty::begin(Fault::Flips { bit: 8 * 5 + 3 }, &disk).unwrap().struck(), 1);
+        assert_eq!(disk.0.borrow()[5], 8);
+        assert_eq!(disk.0.borrow().iter().filter(|byte| **byte != 0).count(), 1);
+    }
+}
