@@ -68,6 +68,7 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
     let records = Records::new(1, size, Pool::generate(Data::Incompressible, 1, size));
     let settings = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: std::path::Path::new("."),
         guarantee: None,
         compression: false,

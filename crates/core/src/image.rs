@@ -3,6 +3,7 @@
 //! elsewhere by then.
 
 pub mod driver;
+pub mod extents;
 pub mod journal;
 mod loop_device;
 pub mod make;
@@ -19,6 +20,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::Mounted;
+use crate::axis::file_system::FileSystem;
 
 /// The name under which a program finds the file that it was given as its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";
@@ -28,6 +30,15 @@ pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(Into::into));
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Repairs a file system on the file of a disk, where it is one that needs it after a power cut: one without a journal, which systems
+/// repair when they start. What can't be repaired, mounting tells.
+pub fn repair(file_system: &FileSystem, disk: &File) {
+    let Some(tool) = file_system.kind().repair else { return };
+    let (Some(path), Ok(disk)) = (program(tool), disk.try_clone()) else { return };
+    // Its status also says that there was something to repair.
+    let _ = run(Command::new(path).args(["-f", "-y"]).arg(STANDARD_INPUT), tool, disk.into());
 }
 
 /// Runs a program to its end, with a file as its standard input, out of reach of a Ctrl-C that is meant for this process. Files

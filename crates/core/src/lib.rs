@@ -12,6 +12,7 @@ pub mod error;
 pub mod folder;
 mod guard;
 pub mod image;
+pub mod kept;
 mod kernel;
 pub mod lifeline;
 pub mod like;

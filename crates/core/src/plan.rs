@@ -113,6 +113,12 @@ pub struct Plan {
     /// The disk of these tears blocks: it writes sectors as a whole, and not more.
     #[serde(skip_serializing_if = "is_default")]
     pub torn: bool,
+    /// Faults of each kind that the disk of each trial's store has; none where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<u64>,
+    /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
+    #[serde(skip_serializing_if = "is_default")]
+    pub judge_settings: bool,
     /// Settings of stores, by store and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,

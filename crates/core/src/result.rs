@@ -7,6 +7,7 @@ mod check;
 mod course;
 mod cut;
 mod doubt;
+mod fault;
 mod machine;
 mod measured;
 mod place;
@@ -17,13 +18,15 @@ mod simulated;
 
 use serde::{Deserialize, Serialize};
 pub use storebench_disk::counts::{Clocks, Counts, OfKind, Requests};
+pub use storebench_disk::cut::Cut;
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
-pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding};
+pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
+pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
 pub use self::rest::Rest;
@@ -315,6 +318,9 @@ pub struct Measured {
     /// The cut check after the trial; absent where none was asked for, and in results of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_check: Option<CutCheck>,
+    /// The faults after that; absent where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_check: Option<FaultCheck>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use serde::{Deserialize, Serialize};
 use storebench_disk::daemon::{self, Order};
 use storebench_disk::disks::Disk;
+use storebench_disk::fault::Fault;
 use storebench_disk::figures::Load;
 use storebench_disk::fixed::Fixed;
 pub use storebench_disk::names::{DISK, SOURCE};
@@ -73,14 +74,21 @@ pub struct Serving<'a> {
 }
 
 /// The part that a disk has in a cut check.
-#[derive(Debug, Clone, Copy)]
-pub enum Traced<'a> {
-    /// None.
-    Not,
-    /// It logs all that is asked of it, in this file.
-    Logs(&'a Path),
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Traced<'a> {
     /// It begins as a power cut left the disk whose log the first is; the other holds the state, as JSON.
-    IsCut(&'a Path, &'a Path),
+    pub cut: Option<(&'a Path, &'a Path)>,
+    /// It logs all that is asked of it, in this file.
+    pub log: Option<&'a Path>,
+    /// It has this fault.
+    pub fault: Option<Fault>,
+}
+
+impl<'a> Traced<'a> {
+    /// As a power cut left it.
+    pub fn is_cut(log: &'a Path, state: &'a Path) -> Traced<'a> {
+        Traced { cut: Some((log, state)), ..Traced::default() }
+    }
 }
 
 impl Served {
@@ -97,12 +105,9 @@ impl Served {
             in_memory,
             journal: journal.to_vec(),
             estimates: estimates.clone(),
-            log: if let Traced::Logs(path) = traced { Some(path.to_path_buf()) } else { None },
-            cut: match traced {
-                Traced::IsCut(log, cut) => Some((log.to_path_buf(), cut.to_path_buf())),
-                Traced::Not | Traced::Logs(_) => None,
-            },
-            fault: None,
+            log: traced.log.map(Path::to_path_buf),
+            cut: traced.cut.map(|(log, state)| (log.to_path_buf(), state.to_path_buf())),
+            fault: traced.fault,
         };
         let words = [
             OsString::from(WORD),

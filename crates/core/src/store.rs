@@ -36,6 +36,8 @@ pub struct OpenOptions<'a> {
     pub directory: &'a Path,
     /// The tier to give; `None` opens the engine as shipped.
     pub guarantee: Option<Guarantee>,
+    /// Whether settings that give another tier are let through, to be judged against the one that is asked for.
+    pub judged: bool,
     /// Whether values are compressed, for stores with [`Capabilities::compression`]; the rest ignore it.
     pub compression: bool,
     /// The total cache in bytes (every cache and write buffer of the engine together, as far as it can be

@@ -5,16 +5,21 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use storebench_disk::cut::Log;
+use storebench_disk::log::Entry;
+use storebench_disk::request::Request;
+
 use super::directory::WorkFolder;
 use super::probe::{self, Probe};
 use crate::axis::file_system::FileSystem;
 use crate::axis::file_system::kind::WITHOUT_ROOT;
 use crate::background::available;
 use crate::error::{Error, Exit, Result};
-use crate::image::{Driver, Mounted, driver, journal, make, mount};
+pub use crate::image::extents::Lies;
+use crate::image::{Driver, Mounted, driver, extents, journal, make, mount, repair};
 use crate::kernel::room;
 pub use crate::simulated::Traced;
-use crate::simulated::{OnDisk, Served, Serving};
+use crate::simulated::{DISK, OnDisk, Served, Serving};
 use crate::stage::{self, Stage};
 
 /// The disk under an image, in messages.
@@ -28,7 +33,7 @@ pub struct Template {
     image: File,
     bytes: u64,
     disk: Option<OnDisk>,
-    /// Where its journal is, on a simulated disk.
+    /// Where its journal is, as far as that is known.
     journal: Vec<(u64, u64)>,
 }
 
@@ -74,8 +79,7 @@ impl Template {
         let mut stage = work.stage();
         let (path, image) = stage.file("template")?;
         make::format(file_system, &image, bytes).map_err(Error::io("formatting", &path))?;
-        let journal = disk.map(|_| journal::parts(file_system, &image)).transpose();
-        let journal = journal.map_err(Error::io("reading", &path))?.unwrap_or_default();
+        let journal = journal::parts(file_system, &image).map_err(Error::io("reading", &path))?;
         stage.keep();
         let file_system = file_system.clone();
         Ok(Template { file_system, driver, image, bytes, disk: disk.cloned(), journal })
@@ -89,7 +93,7 @@ impl Template {
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
-                let served = self.serve(stage, disk, name, seed, Traced::Not)?;
+                let served = self.serve(stage, disk, name, seed, Traced::default())?;
                 self.mount_served(stage, served, name)?
             }
             None => stage.mount(name, |image, site| {
@@ -139,16 +143,69 @@ impl Template {
         name: &str,
         traced: Traced<'_>,
     ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
+        let served = self.serve_traced(stage, name, traced)?;
+        Ok(self.mount_there(stage, &served, name)?.map(|store| (store, served)))
+    }
+
+    /// Serves a copy for a cut check on a disk that takes no time; the folder in which that is mounted. What a power cut has left is
+    /// repaired where its kind needs that.
+    ///
+    /// # Errors
+    /// When the disk can't be served.
+    pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: Traced<'_>) -> Result<PathBuf> {
         let disk = OnDisk::that_takes_no_time(name);
         let served = self.serve(stage, &disk, name, 0, traced)?;
-        let mounted = self.mount_served(stage, served.clone(), name).and_then(|(at, _)| {
+        if traced.cut.is_some() {
+            let path = served.join(DISK);
+            let file = File::options().read(true).write(true).open(&path);
+            repair(&self.file_system, &file.map_err(Error::io("opening", &path))?);
+        }
+        Ok(served)
+    }
+
+    /// Mounts the file system on a disk that is served; the folder for the store's files. Else a sentence: why it can't be mounted.
+    ///
+    /// # Errors
+    /// When the folder can't be made.
+    pub fn mount_there(
+        &self,
+        stage: &mut Stage<'_>,
+        served: &Path,
+        name: &str,
+    ) -> Result<std::result::Result<PathBuf, String>> {
+        let mounted = self.mount_served(stage, served.to_path_buf(), name).and_then(|(at, _)| {
             let store = at.join(stage::STORE);
             if !store.exists() {
                 std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
             }
             Ok(store)
         });
-        Ok(mounted.map(|store| (store, served)).map_err(|error| error.message))
+        Ok(mounted.map_err(|error| error.message))
+    }
+
+    /// Writes to an empty disk what the formatted image holds, as a log that ends with a flush; the size of the disk in bytes.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn log(&self) -> io::Result<(Log, u64)> {
+        let mut entries = Vec::new();
+        storebench_disk::image::data(&self.image, |at, bytes| {
+            let request = Request::write(at, bytes.len() as u64);
+            entries.push(Ok(Entry { request, arrived: 0, data: bytes.to_vec() }));
+            Ok(())
+        })?;
+        entries.push(Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }));
+        Ok((Log::of(entries)?, self.bytes))
+    }
+
+    /// Where the files below a folder of its file system lie on the disk, as far as that tells it.
+    pub fn lies(folder: &Path) -> Vec<Lies> {
+        extents::below(folder).unwrap_or_default()
+    }
+
+    /// Whether bytes of the disk are in the file system's journal.
+    pub fn is_in_journal(&self, at: u64) -> bool {
+        self.journal.iter().any(|(from, to)| (*from..*to).contains(&at))
     }
 
     /// Serves a copy of the image on a simulated disk: from memory, if there is twice as much as it can take, else from a file.

@@ -32,8 +32,14 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     let mut stage = work.stage();
     let (path, image) = stage.file(&format!("{NAME}.image"))?;
     image.set_len(BYTES).map_err(Error::io("making", &path))?;
-    let serving =
-        Serving { disk: &disk, seed: 0, journal: &[], image: &image, in_memory: true, traced: Traced::Not };
+    let serving = Serving {
+        disk: &disk,
+        seed: 0,
+        journal: &[],
+        image: &image,
+        in_memory: true,
+        traced: Traced::default(),
+    };
     let at = stage.disk(NAME, |at| Served::start(serving, at))?;
     let through = || -> io::Result<Transit> {
         let file = File::options().read(true).write(true).open(at.join(DISK))?;

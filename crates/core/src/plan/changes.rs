@@ -28,6 +28,7 @@ pub struct Changes {
     pub disk_estimate: Option<Vec<String>>,
     pub cuts: Option<u64>,
     pub torn: Option<bool>,
+    pub faults: Option<u64>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -59,6 +60,7 @@ impl Changes {
             disk_estimate,
             cuts,
             torn,
+            faults,
             parameters,
             settings,
             axes,
@@ -78,6 +80,7 @@ impl Changes {
         set(&mut plan.disk_estimate, disk_estimate);
         set(&mut plan.cuts, cuts.map(Some));
         set(&mut plan.torn, torn);
+        set(&mut plan.faults, faults.map(Some));
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -97,7 +100,7 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "description",
     "trials",
     "seed",
@@ -110,6 +113,7 @@ const OWN: [&str; 12] = [
     "disk_estimate",
     "cuts",
     "torn",
+    "faults",
 ];
 
 /// Reads changes: what is no field is an axis.
@@ -150,7 +154,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn faults);
         }
         Ok(changes)
     }

@@ -6,6 +6,7 @@ use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::machine::{self, Core, Machine};
 use crate::place::probe::Probe;
+use crate::result::FaultKind;
 use crate::store::StoreDef;
 use crate::workload::case::Time;
 use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad};
@@ -54,7 +55,19 @@ impl Plan {
         let after = if loads { AfterLoad::of(&self.parameters) } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
         let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
-        Time { trial_s: busy_s * slowness + rest_s, audit_s: audit_s * slowness, rest_s }
+        let checks_s = self.checks_s(start_s);
+        Time { trial_s: busy_s * slowness + rest_s + checks_s, audit_s: audit_s * slowness, rest_s }
+    }
+
+    /// The time of the states after power cuts and the faults that come after a trial, of a store that takes so long to start: guesses,
+    /// by what they took on a machine of two cores.
+    fn checks_s(&self, start_s: f64) -> f64 {
+        let look_s = LOOK_S + 2.0 * start_s;
+        let cuts = self.cuts.unwrap_or_default() as f64;
+        // Of each of four controls there are a fifth as many.
+        let cuts_s = cuts * (1.0 + 4.0 / 5.0) * look_s;
+        let faults = (self.faults.unwrap_or_default() * FaultKind::ALL.len() as u64) as f64;
+        cuts_s + faults * (RECORDING_S + start_s + look_s)
     }
 
     /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
@@ -67,6 +80,10 @@ impl Plan {
         })
     }
 }
+
+/// Looking at a state, and taking the steps on a disk that logs them, in seconds.
+const LOOK_S: f64 = 0.1;
+const RECORDING_S: f64 = 0.4;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,13 @@
 //! The states in which power cuts can leave a store, and what was found in them, as results hold it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use storebench_disk::cut::Cut;
+
+use crate::store::Guarantee;
+use crate::units::{counted, grouped};
 
 /// The finding in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,6 +34,15 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
+    pub fn is_allowed(self, tier: Guarantee) -> bool {
+        match tier {
+            Guarantee::None => true,
+            Guarantee::Process => matches!(self, Finding::Held | Finding::Lost | Finding::FileSystem),
+            Guarantee::Power => matches!(self, Finding::Held | Finding::FileSystem),
+        }
+    }
+
     /// All, in the order in which reports show them.
     pub const ALL: [Finding; 9] = [
         Finding::Held,
@@ -59,7 +72,36 @@ impl Finding {
     }
 }
 
-/// A state that was not held, so that it can be had again.
+/// The part of a history in which a cut lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The store is created.
+    Creating,
+    /// It takes steps.
+    Writing,
+    /// It settles: it writes checkpoints, memory tables and what else it owes.
+    Settling,
+    /// It recovers from another cut.
+    Recovering,
+}
+
+impl Phase {
+    /// All, in the order of a store's life.
+    pub const ALL: [Phase; 4] = [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Recovering];
+
+    /// In words: `cut while it was created`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Phase::Creating => "was created",
+            Phase::Writing => "took steps",
+            Phase::Settling => "settled",
+            Phase::Recovering => "recovered",
+        }
+    }
+}
+
+/// A state in which more is lost than its tier allows, so that it can be had again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadState {
     /// Its number, by which it is drawn.
@@ -70,24 +112,123 @@ pub struct BadState {
     pub message: String,
     /// The log's entries before the cut, and the pieces after the last flush that were not written.
     pub cut: Cut,
+    /// The part of the history in which it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Steps of each session that were acknowledged before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged: Vec<u64>,
+    /// Steps of each session that were begun before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub begun: Vec<u64>,
+    /// The disk as it was kept: shrunk to the fewest pieces that have the same finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptState>,
 }
 
-/// Disks that don't do what they say, by which the check itself is checked.
+impl BadState {
+    /// Its name in a run: the position of its trial, and its number.
+    pub fn name(&self, position: u64) -> String {
+        format!("{position}.{}", self.number)
+    }
+}
+
+/// A state that is kept, with all that is needed to make its disk again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptState {
+    /// The file in the run's folder that has all that was written, compressed; from an empty disk on.
+    pub file: String,
+    /// The bytes of the disk.
+    pub disk_bytes: u64,
+    /// Entries of that log before the cut, and the pieces that are missing.
+    pub cut: Cut,
+    /// The pieces in words: which bytes of which file.
+    pub missing: Vec<Missing>,
+    /// States that were looked at to shrink it.
+    pub looks: u64,
+    /// Pieces that were missing before it was shrunk.
+    pub pieces_before: u64,
+}
+
+/// A piece of a write that is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The first of its bytes on the disk.
+    pub at: u64,
+    /// Their number.
+    pub bytes: u64,
+    /// Whose they are.
+    #[serde(flatten)]
+    pub of: Owner,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.of {
+            Owner::File { path, from } => {
+                let last = from + self.bytes.saturating_sub(1);
+                write!(f, "bytes {} to {} of {path}", grouped(*from), grouped(last))
+            }
+            Owner::Journal => write!(f, "{} of the file system's journal", counted(self.bytes, "byte")),
+            Owner::FileSystem => {
+                write!(
+                    f,
+                    "{} of the file system's own, or of a file that is gone",
+                    counted(self.bytes, "byte")
+                )
+            }
+        }
+    }
+}
+
+/// The part of a file system to which bytes of a disk belong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case")]
+pub enum Owner {
+    /// A file of the store's, at a byte.
+    File {
+        /// Its path in the store's folder.
+        path: String,
+        /// The first of the bytes in the file.
+        from: u64,
+    },
+    /// The file system's journal.
+    Journal,
+    /// None of these: directories, inodes, maps, or a file that is there no more.
+    FileSystem,
+}
+
+/// Faults that the check must see, by which it is checked itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// It ignores flushes.
+    /// The disk ignores flushes: to it, a store never syncs.
     NoFlush,
-    /// It ignores the last flush before the cut.
+    /// It ignores the last flush before the cut: a store forgets one.
     LastFlush,
+    /// The last step counts as acknowledged before it was.
+    EarlyAcknowledgement,
+    /// A made store writes in place, without a journal.
+    InPlace,
 }
 
 impl Control {
-    /// Both.
-    pub const ALL: [Control; 2] = [Control::NoFlush, Control::LastFlush];
+    /// All.
+    pub const ALL: [Control; 4] =
+        [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement, Control::InPlace];
+
+    /// In words: `where the disk ignores all flushes`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Control::NoFlush => "the disk ignores all flushes",
+            Control::LastFlush => "it ignores the last one",
+            Control::EarlyAcknowledgement => "the last step counts as acknowledged too early",
+            Control::InPlace => "a made store writes in place",
+        }
+    }
 }
 
-/// The states of a control.
+/// States of one kind, and those of them in which something was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caught {
     /// States that were looked at.
@@ -96,11 +237,32 @@ pub struct Caught {
     pub caught: u64,
 }
 
+impl Caught {
+    /// Counts a state.
+    pub fn note(&mut self, finding: Finding) {
+        self.states += 1;
+        self.caught += u64::from(finding != Finding::Held);
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Caught) {
+        self.states += other.states;
+        self.caught += other.caught;
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
 /// The power cuts that were made up from one recorded history of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
     /// Steps that were acknowledged: inserts, updates, removals and batches.
     pub steps: u64,
+    /// Sessions that shared them.
+    #[serde(default = "one")]
+    pub sessions: u64,
     /// Requests to the disk meanwhile.
     pub requests: u64,
     /// Flushes among them.
@@ -109,6 +271,9 @@ pub struct Cuts {
     pub whole_bytes: u64,
     /// States that were looked at, no two alike, by what was found in them.
     pub found: BTreeMap<Finding, u64>,
+    /// The same by the part of the history in which they were cut.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<Phase, Caught>,
     /// Of each state in which the newest is lost: acknowledged steps that are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_steps: Vec<u64>,
@@ -116,10 +281,13 @@ pub struct Cuts {
     /// nanoseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_ns: Vec<u64>,
-    /// The controls, by what is wrong with their disk.
+    /// The time that opening took in each state in which it did not fail, in nanoseconds, on a disk that takes no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_ns: Vec<u64>,
+    /// The controls, by what is wrong.
     #[serde(default)]
     pub controls: BTreeMap<Control, Caught>,
-    /// The first states of each kind that did not hold.
+    /// The first states of each kind in which more is lost than the tier allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadState>,
     /// The time of recording, in nanoseconds.

@@ -38,7 +38,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     if let Some(part) = spec.kill {
         return kill_check(&asked, part, out);
     }
-    if let Some(part) = spec.cut {
+    if let Some(part) = &spec.cut {
         let told = cut::run(&asked, part, |told| write(told, out).map_err(Ended::harness));
         return told.map_err(|ended| failed(format!("telling what a cut left: {ended:?}")));
     }

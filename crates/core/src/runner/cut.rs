@@ -2,51 +2,62 @@
 //! cuts could have left that, and has each looked at by a process of its own.
 
 mod draw;
+mod faults;
+mod history;
+mod keep;
 mod write_back;
 
 use std::fs::File;
-use std::io::{BufReader, Write};
-use std::path::PathBuf;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use storebench_disk::cut::{BLOCK, Log, SECTOR};
+use storebench_disk::cut::{BLOCK, Cut, Log, SECTOR};
 
 use self::draw::{Draw, Drawn};
+use self::history::{History, Verdict};
 use self::write_back::WriteBack;
-use crate::error::{Error, Result};
+use crate::error::{Error, Exit, Result};
 use crate::place::image::{Template, Traced};
-use crate::result::{BadState, CutCheck, Cuts, Failure, Finding};
+use crate::result::{BadState, Control, CutCheck, Cuts, Failure, Finding};
 use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
-use crate::workload::cut::{CutTold, Mark};
+use crate::store::{Guarantee, Kind};
+use crate::workload::cut::{CutTold, Looked};
 use crate::workload::spec::{CutPart, Spec};
 
-/// The longest that recording may take, and looking at one state: what takes longer counts as hung.
+/// The longest that recording may take.
 const RECORDING: Limit =
     Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
-const LOOKING: Limit = Limit { whole: Duration::from_secs(10), room: Duration::ZERO, name: "a state's" };
-/// States that did not hold are kept of each kind, at most so many.
-const KEPT: u64 = 3;
-/// The names of its file systems, of the log and of the state in a work folder.
+/// The names of its file systems, of the logs and of the state in a work folder.
 const NAME: &str = "cut";
 const LOG: &str = "cut.log";
+const MADE_LOG: &str = "cut-made.log";
+const RECOVERY_LOG: &str = "cut-recovery.log";
+const RECOVERED_LOG: &str = "cut-recovered.log";
 const STATE: &str = "cut.json";
 
 /// The steps of a history: each kind is taken many times, and a store's first buffers fill.
-pub const STEPS: u64 = 300;
+const STEPS: u64 = 300;
+/// The states of a recovery that is cut again.
+const OF_RECOVERY: u64 = 2;
 
 /// The states that are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked {
-    /// Their number; of each control there are a fifth as many.
+    /// Their number, a fifth of them in recovery; of each control there are a fifth as many more.
     pub states: u64,
-    /// The steps that are recorded.
-    pub steps: u64,
+    /// The sessions that share the steps.
+    pub sessions: u64,
     /// Whether the disk tears blocks.
     pub torn: bool,
     /// The seed of all that is random.
     pub seed: u64,
+    /// The tier to which the store is held.
+    pub tier: Guarantee,
+    /// The kind of store that it is.
+    pub kind: Kind,
 }
 
 /// A cut check that is about to be made.
@@ -59,162 +70,315 @@ pub struct Check<'a> {
     pub template: &'a Template,
     /// Where its processes have their files.
     pub room: Room<'a>,
+    /// The beginning of the names of files that it keeps in the run's folder.
+    pub stem: String,
 }
 
-/// A history: the disk's log, and what was acknowledged when.
-struct History {
-    log: Log,
-    marks: Vec<Mark>,
+/// A disk's log of which states are made.
+#[derive(Clone, Copy)]
+struct Scene<'s> {
+    history: &'s History,
+    /// The log, and the file that it is in.
+    log: &'s Log,
+    path: &'s Path,
+    /// The moments to which a cut can be moved.
+    moments: &'s Vec<usize>,
+    /// Whether it is of the made store that writes in place.
+    made: bool,
+    /// Whether it is the log of a recovery: what was acknowledged does not depend on the moment.
+    is_recovery: bool,
 }
+
+/// The finding in a state.
+struct InState {
+    verdict: Verdict,
+    open_ns: Option<u64>,
+    logged: Option<u64>,
+}
+
+enum Told {
+    Of(History),
+    Failed(String),
+    Interrupted,
+}
+
+/// The end of a process, and what it has told.
+type Ended = (End, std::result::Result<CutTold, String>);
+
+/// The end of a part of the check: done, or `None` where it was interrupted.
+type Done = Option<()>;
 
 impl Check<'_> {
     /// Makes it; `None` when it was interrupted.
     ///
     /// # Errors
     /// When our own files can't be written, or a process can't be started.
-    pub fn make(self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
+    pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
         let not_made = |reason: String| Ok(Some(CutCheck::NotMade { reason }));
         if let Err(reason) = self.template.can_be_traced() {
             return not_made(reason);
         }
         let start = Instant::now();
-        let history = match self.record(stage)? {
-            Recorded::Of(history) => history,
-            Recorded::Interrupted => return Ok(None),
-            Recorded::Failed(reason) => return not_made(reason),
+        let history = match self.record(stage, LOG, self.asked.sessions, false)? {
+            Told::Of(history) => history,
+            Told::Interrupted => return Ok(None),
+            Told::Failed(reason) => return not_made(reason),
         };
-        let recorded_ns = start.elapsed().as_nanos() as u64;
-        let whole = if self.asked.torn { SECTOR } else { BLOCK };
         let mut cuts = Cuts {
-            steps: history.marks.len() as u64,
+            steps: history.steps(),
+            sessions: self.asked.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
-            whole_bytes: whole,
-            recorded_ns,
+            whole_bytes: self.whole(),
+            recorded_ns: start.elapsed().as_nanos() as u64,
             ..Cuts::default()
         };
         let start = Instant::now();
-        let mut draw = Draw::new(&history.log, &history.marks, whole, self.asked.seed);
-        for drawn in draw.states(self.asked.states) {
-            let Some(looked) = self.look(stage, &drawn)? else { return Ok(None) };
-            note(&mut cuts, &history, drawn, looked);
-        }
-        for drawn in draw.controls(self.asked.states.div_ceil(5)) {
-            let Some(looked) = self.look(stage, &drawn)? else { return Ok(None) };
-            let Some(control) = drawn.of else { continue };
-            let control = cuts.controls.entry(control).or_default();
-            control.states += 1;
-            control.caught += u64::from(looked.finding != Finding::Held);
-        }
+        let Some(()) = self.states(stage, &history, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.in_place(stage, &mut cuts)? else { return Ok(None) };
         cuts.checked_ns = start.elapsed().as_nanos() as u64;
         Ok(Some(CutCheck::Made(Box::new(cuts))))
     }
 
-    /// Has the steps taken on a disk that logs what is asked of it.
-    fn record(&self, stage: &mut Stage<'_>) -> Result<Recorded> {
-        let (path, _) = stage.file(LOG)?;
+    /// The bytes that the disk writes as a whole.
+    fn whole(&self) -> u64 {
+        if self.asked.torn { SECTOR } else { BLOCK }
+    }
+
+    /// States of each control.
+    fn controls(&self) -> u64 {
+        self.asked.states.div_ceil(5)
+    }
+
+    /// Looks at the states of a history, and at its controls.
+    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut Cuts) -> Result<Done> {
+        let path = stage.work().join(LOG);
+        let moments = history.acknowledgements();
+        let scene = Scene {
+            history,
+            log: &history.log,
+            path: &path,
+            moments: &moments,
+            made: false,
+            is_recovery: false,
+        };
+        let mut draw = Draw::new(history, self.whole(), self.asked.seed);
+        let in_recovery = self.asked.states / 5;
+        let states = draw.states(self.asked.states - in_recovery);
+        for drawn in &states {
+            let Some(()) = self.note(stage, scene, drawn, cuts)? else { return Ok(None) };
+        }
+        // Some of them are opened once more, and the power is cut meanwhile.
+        let again = in_recovery.div_ceil(OF_RECOVERY).max(1);
+        let every = (states.len() as u64 / again).max(1) as usize;
+        for drawn in states.iter().step_by(every).take((in_recovery / OF_RECOVERY) as usize) {
+            let Some(()) = self.recovery(stage, scene, &mut draw, drawn, cuts)? else { return Ok(None) };
+        }
+        for of in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
+            let drawn = draw.controls(of, self.controls());
+            let Some(()) = self.control(stage, scene, of, &drawn, cuts)? else { return Ok(None) };
+        }
+        Ok(Some(()))
+    }
+
+    /// Looks at a state, and notes what is found.
+    fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut Cuts) -> Result<Done> {
+        let Some(InState { verdict, open_ns, .. }) = self.look(stage, scene, drawn)? else { return Ok(None) };
+        let Verdict { finding, lost, lost_ns, message } = verdict;
+        let count = cuts.found.entry(finding).or_default();
+        *count += 1;
+        let is_first = *count == 1;
+        cuts.phases.entry(drawn.phase).or_default().note(finding);
+        cuts.open_ns.extend(open_ns);
+        if finding == Finding::Lost {
+            cuts.lost_steps.push(lost);
+            cuts.lost_ns.push(lost_ns);
+        }
+        if finding.is_allowed(self.asked.tier) || !is_first {
+            return Ok(Some(()));
+        }
+        let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };
+        cuts.bad.push(BadState {
+            number: drawn.number,
+            finding,
+            message,
+            cut: drawn.cut.clone(),
+            phase: Some(drawn.phase),
+            acknowledged: drawn.acknowledged.clone(),
+            begun: drawn.begun.clone(),
+            kept: Some(kept),
+        });
+        Ok(Some(()))
+    }
+
+    /// Opens a state once more on a disk that logs what is asked of it, and looks at states in which a cut can leave that.
+    fn recovery(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        draw: &mut Draw<'_>,
+        drawn: &Drawn,
+        cuts: &mut Cuts,
+    ) -> Result<Done> {
         let mut inner = stage.inner();
-        let mount = match self.template.mount_traced(&mut inner, NAME, Traced::Logs(&path))? {
+        let (to, _) = inner.file(RECOVERY_LOG)?;
+        let state = self.state(&mut inner, &drawn.cut)?;
+        let traced = Traced { log: Some(&to), ..Traced::is_cut(scene.path, &state) };
+        let Some(looked) = self.look_at(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        // One that does not open has no recovery of its own.
+        let Some(logged) = looked.logged else { return Ok(Some(())) };
+        let begun = scene.log.settled(&drawn.cut);
+        let after = begun.len();
+        let recovery =
+            Log::first(logged as usize, BufReader::new(File::open(&to).map_err(Error::io("opening", &to))?));
+        let log = begun.then(recovery.map_err(Error::io("reading", &to))?);
+        let (path, file) = inner.file(RECOVERED_LOG)?;
+        log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
+        let states = draw.recovering(drawn, &log, after, OF_RECOVERY);
+        let scene = Scene { log: &log, path: &path, is_recovery: true, ..scene };
+        for drawn in &states {
+            let Some(()) = self.note(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
+        }
+        inner.give_back()?;
+        Ok(Some(()))
+    }
+
+    /// Looks at the states of a control.
+    fn control(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        of: Control,
+        states: &[Drawn],
+        cuts: &mut Cuts,
+    ) -> Result<Done> {
+        for drawn in states {
+            let Some(looked) = self.look(stage, scene, drawn)? else { return Ok(None) };
+            cuts.controls.entry(of).or_default().note(looked.verdict.finding);
+        }
+        Ok(Some(()))
+    }
+
+    /// The control that is a store of its own: one that writes in place.
+    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut Cuts) -> Result<Done> {
+        let history = match self.record(stage, MADE_LOG, 1, true)? {
+            Told::Of(history) => history,
+            Told::Interrupted => return Ok(None),
+            Told::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
+        };
+        let path = stage.work().join(MADE_LOG);
+        let moments = Vec::new();
+        let scene = Scene {
+            history: &history,
+            log: &history.log,
+            path: &path,
+            moments: &moments,
+            made: true,
+            is_recovery: false,
+        };
+        let drawn =
+            Draw::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
+        self.control(stage, scene, Control::InPlace, &drawn, cuts)
+    }
+
+    /// Has the steps taken on a disk that logs what is asked of it.
+    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<Told> {
+        let (path, _) = stage.file(log)?;
+        let mut inner = stage.inner();
+        let mount = match self.template.mount_traced(
+            &mut inner,
+            NAME,
+            Traced { log: Some(&path), ..Traced::default() },
+        )? {
             Ok(mount) => mount,
-            Err(why) => return Ok(Recorded::Failed(why)),
+            Err(why) => return Ok(Told::Failed(why)),
         };
         let back = WriteBack::start(&mount.0, self.asked.seed);
-        let part = CutPart::Record { steps: self.asked.steps };
+        let part = CutPart::Record { steps: STEPS, sessions, made };
         let (end, told) = self.process(part, mount, RECORDING)?;
         drop(back);
         inner.give_back()?;
-        let marks = match (end, told) {
-            (End::Interrupted, _) => return Ok(Recorded::Interrupted),
-            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Recorded(marks))) => marks,
-            (_, Ok(CutTold::Failed(reason))) => return Ok(Recorded::Failed(reason)),
+        let told = match (end, told) {
+            (End::Interrupted, _) => return Ok(Told::Interrupted),
+            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Recorded(told))) => told,
+            (_, Ok(CutTold::Failed(reason))) => return Ok(Told::Failed(reason)),
             (End::Badly { message, .. }, _) => {
-                return Ok(Recorded::Failed(format!("the process that recorded it {message}")));
+                return Ok(Told::Failed(format!("the process that recorded it {message}")));
             }
             (end, told) => {
-                return Ok(Recorded::Failed(format!(
-                    "the process that recorded it ended: {end:?}, {told:?}"
-                )));
+                return Ok(Told::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
             }
         };
-        // Requests that came after the last step are in no state.
-        let count = marks.last().map_or(0, |mark| mark.after) as usize;
+        let count = History::end(&told);
         let read = || Log::first(count, BufReader::new(File::open(&path)?));
-        Ok(Recorded::Of(History { log: read().map_err(Error::io("reading", &path))?, marks }))
+        Ok(Told::Of(History { log: read().map_err(Error::io("reading", &path))?, told }))
+    }
+
+    /// Writes a state down for the server of its disk.
+    fn state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
+        let (path, mut file) = stage.file(STATE)?;
+        let text = serde_json::to_vec(cut).unwrap_or_default();
+        file.write_all(&text).map_err(Error::io("writing", &path))?;
+        Ok(path)
     }
 
     /// Has a state looked at; `None` when it was interrupted.
-    fn look(&self, stage: &mut Stage<'_>, drawn: &Drawn) -> Result<Option<Looked>> {
-        let log = stage.work().join(LOG);
+    fn look(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn) -> Result<Option<InState>> {
         let mut inner = stage.inner();
-        let (state, mut file) = inner.file(STATE)?;
-        let text = serde_json::to_vec(&drawn.cut).unwrap_or_default();
-        file.write_all(&text).map_err(Error::io("writing", &state))?;
-        let mount = match self.template.mount_traced(&mut inner, NAME, Traced::IsCut(&log, &state))? {
-            Ok(mount) => mount,
-            Err(message) => return Ok(Some(Looked { finding: Finding::FileSystem, lost: 0, message })),
-        };
-        let part = CutPart::Look { acknowledged: drawn.acknowledged, begun: drawn.begun };
-        let (end, told) = self.process(part, mount, LOOKING)?;
+        let state = self.state(&mut inner, &drawn.cut)?;
+        let looked = self.look_at(&mut inner, scene, drawn, Traced::is_cut(scene.path, &state))?;
         inner.give_back()?;
-        Ok(match (end, told) {
-            (End::Interrupted, _) => None,
-            (End::Well, Ok(CutTold::Found { finding, lost, message })) => {
-                Some(Looked { finding, lost, message })
+        Ok(looked)
+    }
+
+    fn look_at(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        drawn: &Drawn,
+        traced: Traced<'_>,
+    ) -> Result<Option<InState>> {
+        let mut inner = stage.inner();
+        let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
+            Err(message) => Some(Looked::not_well(Finding::FileSystem, message)),
+            Ok(mount) => {
+                let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
+                self.looked(self.process(part, mount, self.looking())?)?
             }
-            (End::Badly { reason, message, .. }, _) => {
-                let finding = if reason == Failure::TimedOut { Finding::Hung } else { Finding::Crashed };
-                Some(Looked { finding, lost: 0, message })
+        };
+        inner.give_back()?;
+        Ok(looked.map(|looked| {
+            let (open_ns, logged) = (looked.open_ns, looked.logged);
+            InState { verdict: scene.history.judge(drawn, looked), open_ns, logged }
+        }))
+    }
+
+    /// The finding of a process that was to look, however it ended; `None` when it was interrupted.
+    fn looked(&self, ended: Ended) -> Result<Option<Looked>> {
+        Ok(Some(match ended {
+            (End::Interrupted, _) => return Ok(None),
+            (End::Well, Ok(CutTold::Found(looked))) => looked,
+            (End::Badly { reason: Failure::TimedOut, message, .. }, _) => {
+                Looked::not_well(Finding::Hung, message)
             }
-            (_, Ok(CutTold::Failed(message))) => Some(Looked { finding: Finding::Refused, lost: 0, message }),
+            (End::Badly { message, .. }, _) => Looked::not_well(Finding::Crashed, message),
+            (_, Ok(CutTold::Failed(message))) => Looked::not_well(Finding::Refused, message),
             (end, told) => {
                 let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
-                return Err(Error::new(crate::error::Exit::Failure, message));
+                return Err(Error::new(Exit::Failure, message));
             }
-        })
+        }))
+    }
+
+    /// The longest that looking at a state may take: what takes longer counts as hung. A server starts, recovers and ends twice.
+    fn looking(&self) -> Limit {
+        let seconds = if self.asked.kind == Kind::Server { 60 } else { 10 };
+        Limit { whole: Duration::from_secs(seconds), room: Duration::ZERO, name: "a state's" }
     }
 
     /// Runs a process that does a part of it, in a file system on a disk; how it ended, and what it has told.
-    fn process(
-        &self,
-        part: CutPart,
-        (directory, disk): (PathBuf, PathBuf),
-        limit: Limit,
-    ) -> Result<(End, std::result::Result<CutTold, String>)> {
+    fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
         let spec = Spec { cut: Some(part), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
-    }
-}
-
-enum Recorded {
-    Of(History),
-    Failed(String),
-    Interrupted,
-}
-
-/// The finding in a state.
-struct Looked {
-    finding: Finding,
-    lost: u64,
-    message: String,
-}
-
-fn note(cuts: &mut Cuts, history: &History, drawn: Drawn, looked: Looked) {
-    let Looked { finding, lost, message } = looked;
-    let count = cuts.found.entry(finding).or_default();
-    *count += 1;
-    if finding == Finding::Held {
-        return;
-    }
-    if *count <= KEPT {
-        cuts.bad.push(BadState { number: drawn.number, finding, message, cut: drawn.cut });
-    }
-    if finding == Finding::Lost {
-        cuts.lost_steps.push(lost);
-        // From the acknowledgement of the first that is lost to the last one before the cut: no clock tells when that is.
-        let acknowledged = drawn.acknowledged as usize;
-        let first = history.marks.get(acknowledged - lost as usize);
-        let last = history.marks.get(acknowledged - 1);
-        let ns = first.zip(last).map(|(first, last)| last.at_ns.saturating_sub(first.at_ns));
-        cuts.lost_ns.push(ns.unwrap_or_default());
     }
 }

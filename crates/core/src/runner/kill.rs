@@ -66,6 +66,12 @@ pub fn left_out(
     let not_made = |reason: &str| Some(KillCheck::NotMade { reason: reason.into() });
     Some(if job.plan.settings_to_open(cell, job.stores).contains_key(running::URL) {
         not_made("the server was running before, and is not ours to kill")
+    } else if cell.guarantee().tier().is_some_and(|asked| asked != measured.guarantee)
+        && job.plan.judge_settings
+    {
+        not_made(
+            "its settings give another tier than the one that is asked for, and are judged by power cuts",
+        )
     } else if passed.is_none_or(|passed| passed.has(job, cell)) {
         not_made("another trial of this run was checked whose store was opened in the same way")
     } else {

@@ -17,7 +17,7 @@ pub struct Room<'a> {
     /// The run's folder.
     pub folder: &'a Path,
     /// The log of its processes, in the run's folder.
-    pub log: &'a str,
+    pub log: String,
     /// The beginning of the errors when it can't be run, such as `running a kill check in`.
     pub doing: &'static str,
     /// Set by Ctrl-C.
@@ -35,9 +35,9 @@ impl Room<'_> {
         limit: Limit,
     ) -> Result<(End, std::result::Result<T, String>)> {
         exchange::ask(self.folder, spec)?;
-        let log = self.folder.join(self.log);
+        let log = self.folder.join(&self.log);
         // After what the trial itself has said.
-        let mut output = guard::open(self.folder, self.log)?;
+        let mut output = guard::open(self.folder, &self.log)?;
         output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
         let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
         let end = supervise::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())

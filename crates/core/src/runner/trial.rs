@@ -22,7 +22,8 @@ use crate::measure::others;
 use crate::place::image::{HOLDER, Template};
 use crate::place::probe::Probe;
 use crate::result::{
-    BackgroundReport, Course, CutCheck, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
+    BackgroundReport, Course, CutCheck, DiskReport, FORMAT_VERSION, Failure, FaultCheck, Outcome, Transit,
+    TrialResult,
 };
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::cut;
@@ -34,7 +35,7 @@ use crate::runner::part::Room;
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
 use crate::stage::Stage;
-use crate::store::Kind;
+use crate::store::Guarantee;
 use crate::workload::audit;
 use crate::workload::case::Time;
 use crate::workload::loading::Loading;
@@ -371,8 +372,8 @@ impl Trial<'_> {
         audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
-    fn room_of_check<'l>(&'l self, log: &'l str, doing: &'static str) -> Room<'l> {
-        Room { folder: self.folder, log, doing, interrupted: self.job.interrupted }
+    fn room_of_check(&self, doing: &'static str) -> Room<'_> {
+        Room { folder: self.folder, log: self.log(), doing, interrupted: self.job.interrupted }
     }
 
     fn log(&self) -> String {
@@ -420,6 +421,7 @@ impl Trial<'_> {
             group,
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),
+            judged: plan.judge_settings,
             kill: None,
             cut: None,
         }
@@ -433,31 +435,54 @@ impl Trial<'_> {
         })
     }
 
-    /// Its result, with that of the cut check that comes after it, where the plan asks for one; `None` when it was interrupted.
+    /// Its result, with those of the cut check and of the faults that come after it, where the plan asks for them; `None` when it was
+    /// interrupted.
     fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
         let plan = self.job.plan;
-        let Some(states) = plan.cuts.filter(|states| *states > 0) else { return Ok(Some(ran)) };
-        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
-        let made = match (self.template, store) {
-            (Some(template), Some(store)) if store.kind != Kind::Server && store.capabilities.persists => {
-                let group = Err("nothing of it is measured".into());
-                let seed = schedule::seed(self.job.blocks_before + self.block, plan.seed);
-                let asked = cut::Asked { states, steps: cut::STEPS, torn: plan.torn, seed };
-                let (spec, log) = (self.spec(group, None), self.log());
-                let room = self.room_of_check(&log, "running a cut check in");
-                let check = cut::Check { asked, spec, template, room };
-                let Some(made) = check.make(stage)? else { return Ok(None) };
-                made
-            }
-            (None, _) => {
-                let reason = "its place is no file system in an image: name one, such as --place ext4:4096";
-                CutCheck::NotMade { reason: reason.into() }
-            }
-            _ => CutCheck::NotMade { reason: "it has no files of its own process".into() },
-        };
-        measured.cut_check = Some(made);
+        let cuts = plan.cuts.filter(|states| *states > 0);
+        let faults = plan.faults.filter(|each| *each > 0);
+        let check = self.check(cuts.unwrap_or_default(), measured.guarantee);
+        if cuts.is_some() {
+            let made = match &check {
+                Ok(check) => check.make(stage)?,
+                Err(reason) => Some(CutCheck::NotMade { reason: reason.clone() }),
+            };
+            let Some(made) = made else { return Ok(None) };
+            measured.cut_check = Some(made);
+        }
+        if let Some(each) = faults {
+            let made = match &check {
+                Ok(check) => check.faults(stage, each)?,
+                Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
+            };
+            let Some(made) = made else { return Ok(None) };
+            measured.fault_check = Some(made);
+        }
         Ok(Some(ran))
+    }
+
+    /// A check of its store on disks that are recorded, cut and broken; else a sentence: why there can't be one.
+    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::Check<'_>, String> {
+        let template = self
+            .template
+            .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
+        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
+        let store = store
+            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
+            .ok_or("it has no files of its own process")?;
+        let plan = self.job.plan;
+        let asked = cut::Asked {
+            states,
+            sessions: self.cell.threads().into(),
+            torn: plan.torn,
+            seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
+            tier: self.cell.guarantee().tier().unwrap_or(given),
+            kind: store.kind,
+        };
+        let spec = self.spec(Err("nothing of it is measured".into()), None);
+        let stem = self.log().trim_end_matches(".log").to_owned();
+        Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
     }
 
     /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has
@@ -469,8 +494,8 @@ impl Trial<'_> {
         };
         let check = || {
             let group = Err("nothing of it is measured".into());
-            let (spec, log) = (self.spec(group, None), self.log());
-            Check { spec, room: self.room_of_check(&log, "running a kill check in") }.make()
+            let spec = self.spec(group, None);
+            Check { spec, room: self.room_of_check("running a kill check in") }.make()
         };
         match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
             Ok(Checked::As(check)) => measured.kill_check = Some(check),

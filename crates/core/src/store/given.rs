@@ -115,13 +115,13 @@ impl<'a> Given<'a> {
 }
 
 /// Refuses an opening whose settings give another tier than the one that was asked for, in either direction: a result
-/// never stands under a tier that is not its own. With no tier asked for, the settings decide.
+/// never stands under a tier that is not its own. With no tier asked for, the settings decide, and where they are judged against it.
 ///
 /// # Errors
 /// [`StoreError::BadSetting`].
-pub fn hold_to_tier(asked: Option<Guarantee>, real: Guarantee) -> Result<Guarantee> {
-    match asked {
-        Some(tier) if tier != real => Err(StoreError::BadSetting(format!(
+pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guarantee> {
+    match options.guarantee {
+        Some(tier) if tier != real && !options.judged => Err(StoreError::BadSetting(format!(
             "these settings give the guarantee {real}, not {tier}: ask for {real}, or for the default guarantee"
         ))),
         _ => Ok(real),

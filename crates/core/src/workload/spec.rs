@@ -53,6 +53,9 @@ pub struct Spec {
     /// The limits that it is held to.
     #[serde(default)]
     pub limits: Option<Order>,
+    /// Whether its settings may give less than the tier that is asked for: they are judged by states after power cuts.
+    #[serde(default)]
+    pub judged: bool,
     /// The part of a kill check that it does in place of the workload.
     #[serde(default)]
     pub kill: Option<KillPart>,
@@ -77,20 +80,34 @@ pub enum KillPart {
 }
 
 /// The part of a cut check that a process does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutPart {
     /// Takes so many steps, and is gone without closing its store.
     Record {
         /// The steps.
         steps: u64,
+        /// The sessions that share them.
+        sessions: u64,
+        /// Whether it is the made store that writes in place.
+        made: bool,
+    },
+    /// Takes so many steps, whatever fails, and is gone without closing its store.
+    Endure {
+        /// The steps.
+        steps: u64,
+    },
+    /// Looks at what such steps have left.
+    LookAfter {
+        /// Whether each step was acknowledged.
+        acknowledged: Vec<bool>,
     },
     /// Looks at a state.
     Look {
-        /// Steps that were acknowledged before the cut.
-        acknowledged: u64,
-        /// Steps that were begun before it.
-        begun: u64,
+        /// Steps of each session that were begun before the cut.
+        begun: Vec<u64>,
+        /// Whether it is the made store that writes in place.
+        made: bool,
     },
 }
 
@@ -102,6 +119,7 @@ impl Spec {
         OpenOptions {
             directory: &self.directory,
             guarantee: self.cell.guarantee().tier(),
+            judged: self.judged,
             compression: self.workload.def().axes.contains(&Axis::COMPRESSION)
                 && self.cell.compression().is_on(self.cell.data()),
             cache_bytes: equal_cache.filter(|_| self.cell.tuning() == Tuning::Equal),

@@ -238,6 +238,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         disk: None,
         memory_limit: None,
         limits: None,
+        judged: false,
         kill: None,
         cut: None,
     };

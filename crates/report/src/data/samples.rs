@@ -200,6 +200,7 @@ pub fn measured(ns: f64) -> Measured {
             took_ns: 4_000_000,
         }),
         cut_check: None,
+        fault_check: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,

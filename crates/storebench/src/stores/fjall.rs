@@ -85,7 +85,7 @@ const LEVELS: usize = 7;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = Plan::new(options)?;
-    let guarantee = hold_to_tier(options.guarantee, plan.tier())?;
+    let guarantee = hold_to_tier(options, plan.tier())?;
     let (database, optimistic) = plan.open_database(options)?;
     let (keyspace, fixed) = plan.open_keyspace(&database)?;
     // Handing on to the operating system is fjall's own doing, unless the keyspace was made without it.
@@ -436,6 +436,7 @@ mod tests {
     fn a_total_cache_is_split_between_blocks_and_memory_tables() {
         let folder = new_folder();
         let options = OpenOptions {
+            judged: false,
             directory: folder.path(),
             guarantee: None,
             compression: false,

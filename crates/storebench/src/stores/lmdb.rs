@@ -162,7 +162,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     if flags & ffi::MDB_MAPASYNC != 0 && flags & ffi::MDB_WRITEMAP == 0 {
         return Err(given.refuse("mapasync", "of any use without writemap=true"));
     }
-    let guarantee = hold_to_tier(options.guarantee, tier_of(flags))?;
+    let guarantee = hold_to_tier(options, tier_of(flags))?;
     let environment =
         Environment::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
             StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),

@@ -90,7 +90,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         None => options.guarantee != Some(Guarantee::None),
     };
     let tier = if durable { Guarantee::Power } else { Guarantee::None };
-    let guarantee = hold_to_tier(options.guarantee, tier)?;
+    let guarantee = hold_to_tier(options, tier)?;
     let asked = options.cache_bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let cache_bytes = given.parse("cache_size", "a number of bytes")?.or(asked).unwrap_or(CACHE_BYTES);
     let commit = Commit {

@@ -111,7 +111,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = Plan::new(options)?;
     let path = options.directory.join(FILE);
     let connection = connect(&path, &plan)?;
-    let guarantee = hold_to_tier(options.guarantee, pragma::tier(&connection)?)?;
+    let guarantee = hold_to_tier(options, pragma::tier(&connection)?)?;
     connection.execute_batch(TABLE).map_err(StoreError::engine)?;
     // Again, now that the file exists: a page size can be accepted and yet not be the file's.
     plan.check(&connection)?;

@@ -27,6 +27,7 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(),
     let (steps, most_bytes) = (number(steps)?, number(most_bytes)?);
     let settings = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: Path::new(directory),
         guarantee,
         compression: false,

@@ -40,6 +40,7 @@ fn trial(
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec = Spec {
         parent: 0,
+        judged: false,
         kill: None,
         cut: None,
         beside: None,

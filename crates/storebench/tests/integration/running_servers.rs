@@ -41,6 +41,7 @@ impl Running {
         let (directory, beside) = (folder.path().join("d"), folder.path().join("b"));
         [&directory, &beside].into_iter().for_each(|path| fs::create_dir(path).unwrap());
         let options = OpenOptions {
+            judged: false,
             directory: &directory,
             guarantee: None,
             compression: false,

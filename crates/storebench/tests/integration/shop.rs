@@ -61,6 +61,7 @@ fn trial_with(
     std::fs::create_dir(&directory).unwrap();
     let spec = Spec {
         parent: 0,
+        judged: false,
         kill: None,
         cut: None,
         beside: None,

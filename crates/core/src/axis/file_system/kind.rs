@@ -21,6 +21,8 @@ pub struct Kind {
     pub default_cluster: u32,
     /// The program that formats it, and its package in Debian and Ubuntu. `None` for one in memory.
     pub format: Option<Tool>,
+    /// The program of the same package that repairs it when a system starts, as it has no journal.
+    pub repair: Option<&'static str>,
     /// The arguments of the program before the image's path.
     arguments: fn(u32) -> Vec<String>,
     /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there. Empty for one that is a program.
@@ -78,6 +80,7 @@ const NONE: Kind = Kind {
     clusters: &[4096],
     default_cluster: 4096,
     format: None,
+    repair: None,
     arguments: |_| Vec::new(),
     kernel: &[],
     fuse: None,
@@ -93,6 +96,7 @@ pub static KINDS: &[Kind] = &[
         name: "ext2",
         clusters: POWERS_4K,
         format: E2FSPROGS,
+        repair: Some("e2fsck"),
         arguments: |cluster| ext("ext2", cluster, "lazy_itable_init=0"),
         kernel: &["ext2"],
         ..NONE
@@ -117,6 +121,7 @@ pub static KINDS: &[Kind] = &[
         name: WITHOUT_ROOT,
         clusters: POWERS_4K,
         format: E2FSPROGS,
+        repair: Some("e2fsck"),
         // It would leave a journal unused: it writes what it changes in its place.
         arguments: |cluster| [ext("ext4", cluster, "lazy_itable_init=0"), words("-O ^has_journal")].concat(),
         fuse: Some(Fuse {

@@ -105,7 +105,7 @@ impl Config {
             sync_file: given.flag(SYNC_FILE.name)?.unwrap_or(power),
             sync_folder: given.flag(SYNC_FOLDER.name)?.unwrap_or(power),
         };
-        hold_to_tier(options.guarantee, config.tier())?;
+        hold_to_tier(options, config.tier())?;
         Ok(config)
     }
 

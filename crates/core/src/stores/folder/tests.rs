@@ -25,6 +25,7 @@ fn open_with(
     let settings: BTreeMap<String, String> =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let options = OpenOptions {
+        judged: false,
         directory,
         guarantee,
         compression: false,

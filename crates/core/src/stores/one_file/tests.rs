@@ -13,6 +13,7 @@ use crate::store::{Guarantee, OpenOptions, Result, Store, StoreError};
 fn open(directory: &Path, guarantee: Guarantee) -> Result<Box<dyn Store>> {
     let settings = BTreeMap::new();
     ONE_FILE.open.unwrap()(&OpenOptions {
+        judged: false,
         directory,
         guarantee: Some(guarantee),
         compression: false,

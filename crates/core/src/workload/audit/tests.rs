@@ -83,6 +83,7 @@ fn audited(
     let folder = tempfile::tempdir().unwrap();
     let settings = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: false,

@@ -41,6 +41,7 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
     std::fs::create_dir(&directory).unwrap();
     let settings = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: &directory,
         guarantee: None,
         compression: false,

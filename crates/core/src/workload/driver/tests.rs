@@ -15,6 +15,7 @@ fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let (clock, folder, settings) = (Clock::new(), tempfile::tempdir().unwrap(), BTreeMap::new());
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: false,

@@ -27,6 +27,14 @@ pub enum Step {
     Batch(Range<u64>),
 }
 
+/// The most steps of one session.
+const MOST_OF_SESSION: u64 = 1 << 20;
+
+/// The number of a session's step, by its number in that session: the records of sessions have nothing in common.
+pub fn of_session(session: u64, number: u64) -> u64 {
+    session * MOST_OF_SESSION + number
+}
+
 /// The step of this number.
 pub fn step(number: u64) -> Step {
     // Records are numbered by the step that adds them, with room for a batch in each.

@@ -50,6 +50,7 @@ fn play(
         disk: None,
         memory_limit: None,
         limits: None,
+        judged: false,
         kill: None,
         cut: None,
     };

@@ -48,6 +48,7 @@ fn trial(
         disk: None,
         memory_limit: None,
         limits: None,
+        judged: false,
         kill: None,
         cut: None,
     };

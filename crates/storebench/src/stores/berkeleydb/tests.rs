@@ -9,6 +9,7 @@ use crate::stores::support::testing::{after_kill, new_folder, opened, refused, s
 fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Option<u64>) -> Box<dyn Store> {
     let none = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: Some(guarantee),
         compression: false,
@@ -46,6 +47,7 @@ fn the_environment_is_what_tier_and_sessions_need() {
 fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: usize) -> Box<dyn Store> {
     let none = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee,
         compression: false,
@@ -219,6 +221,7 @@ fn a_leftover_that_it_would_wait_for_is_refused() {
     let folder = new_folder();
     let none = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: Some(Guarantee::None),
         compression: false,

@@ -51,6 +51,7 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
     let folder = new_folder();
     let none = std::collections::BTreeMap::new();
     let mut options = storebench_core::store::OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: true,

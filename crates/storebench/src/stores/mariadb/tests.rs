@@ -132,6 +132,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     let folder = new_folder();
     let before = fs::metadata(folder.path()).unwrap();
     let store = open::<Mysql>(&OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: false,

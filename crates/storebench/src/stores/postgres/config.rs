@@ -317,6 +317,7 @@ mod tests {
             [("wal_segment_size", "1048576"), ("synchronous_commit", "local"), ("commit_delay", "5")];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let options = OpenOptions {
+            judged: false,
             directory: std::path::Path::new("/nowhere"),
             guarantee: Some(Guarantee::Process),
             compression: false,

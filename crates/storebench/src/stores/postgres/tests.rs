@@ -271,6 +271,7 @@ fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
         let data = fs::canonicalize(folder.path()).unwrap().join(server::DATA);
         let is_over = AtomicBool::new(false);
         let options = OpenOptions {
+            judged: false,
             directory: folder.path(),
             guarantee: None,
             compression: false,

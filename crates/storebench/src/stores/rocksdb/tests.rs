@@ -49,6 +49,7 @@ fn a_total_cache_is_split_in_halves() {
     let folder = new_folder();
     let none = BTreeMap::new();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: false,

@@ -68,6 +68,7 @@ fn exclusive_locking_lets_one_session_in_and_the_store_beside_it() {
 fn the_cache_is_shared_out_among_the_sessions() {
     let folder = new_folder();
     let options = OpenOptions {
+        judged: false,
         directory: folder.path(),
         guarantee: None,
         compression: false,

@@ -26,6 +26,7 @@ pub fn open(
     make_servers_known(crate::STORES);
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value))).collect();
     let options = OpenOptions {
+        judged: false,
         directory,
         guarantee,
         compression,

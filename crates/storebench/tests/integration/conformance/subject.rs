@@ -156,6 +156,7 @@ impl Subject {
     /// Opens it with other options than the suite's usual ones.
     pub fn open_with<'a>(&'a self, change: impl FnOnce(&mut OpenOptions<'a>)) -> Result<Box<dyn Store>> {
         let mut options = OpenOptions {
+            judged: false,
             directory: self.directory.path(),
             guarantee: self.tier,
             compression: false,

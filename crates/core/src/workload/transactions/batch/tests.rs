@@ -33,6 +33,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         disk: None,
         memory_limit: None,
         limits: None,
+        judged: false,
         kill: None,
         cut: None,
     };

@@ -29,7 +29,7 @@ pub fn open<D: Dialect>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let mut own = server.connect::<D>()?;
     let settings = D::settings(&mut own)?;
     plan.check(&settings)?;
-    let guarantee = hold_to_tier(options.guarantee, D::tier(&settings))?;
+    let guarantee = hold_to_tier(options, D::tier(&settings))?;
     D::make_table(&mut own, options.compression)?;
     let kept = D::look_at(&mut own, &settings, server.running().is_none())?;
     let syncs_before = D::synced(&mut own, &kept)?.unwrap_or(0);

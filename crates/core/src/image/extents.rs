@@ -1,0 +1,131 @@
+//! The place of files on their disk, as the file system tells it (the kernel's Documentation/filesystems/fiemap).
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// Extents that are asked for at once.
+const AT_ONCE: usize = 64;
+/// `FS_IOC_FIEMAP`, `FIEMAP_FLAG_SYNC`, and of an extent: it is the last; its place is not known, or not as it is on the disk.
+const FIEMAP: libc::c_ulong = 0xc020_660b;
+const SYNC: u32 = 1;
+const LAST: u32 = 1;
+const NOWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x200;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+#[repr(C)]
+struct Map {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    extents: [Extent; AT_ONCE],
+}
+
+/// A part of a file that lies in one piece on the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lies {
+    /// The file's path below the folder that was looked at.
+    pub path: String,
+    /// The first of its bytes in the file.
+    pub from: u64,
+    /// The first of its bytes on the disk.
+    pub at: u64,
+    /// Their number.
+    pub bytes: u64,
+}
+
+/// The places of all files below a folder, as far as the file system tells them.
+///
+/// # Errors
+/// When a folder can't be read.
+pub fn below(folder: &Path) -> io::Result<Vec<Lies>> {
+    let mut all = Vec::new();
+    list(folder, folder, &mut all)?;
+    Ok(all)
+}
+
+fn list(top: &Path, folder: &Path, all: &mut Vec<Lies>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (kind, path) = (entry.file_type()?, entry.path());
+        if kind.is_dir() {
+            list(top, &path, all)?;
+        } else if kind.is_file() {
+            let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
+            // One that can't be opened or mapped has its place nowhere.
+            let extents = File::open(&path).and_then(|file| of(&file)).unwrap_or_default();
+            let lies = |extent: Extent| Lies {
+                path: name.clone(),
+                from: extent.logical,
+                at: extent.physical,
+                bytes: extent.length,
+            };
+            all.extend(extents.into_iter().filter(|extent| extent.flags & NOWHERE == 0).map(lies));
+        }
+    }
+    Ok(())
+}
+
+fn of(file: &File) -> io::Result<Vec<Extent>> {
+    let mut all: Vec<Extent> = Vec::new();
+    loop {
+        let start = all.last().map_or(0, |extent| extent.logical + extent.length);
+        let mut map = Map {
+            start,
+            length: u64::MAX - start,
+            flags: SYNC,
+            mapped: 0,
+            count: AT_ONCE as u32,
+            reserved: 0,
+            extents: [Extent::default(); AT_ONCE],
+        };
+        // SAFETY: the file is open, and the kernel writes at most `count` extents behind the head that it is given.
+        let done = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP as _, &raw mut map) };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let some = map.extents.get(..map.mapped as usize).unwrap_or_default();
+        all.extend(some);
+        if some.last().is_none_or(|extent| extent.flags & LAST != 0) {
+            return Ok(all);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_lies_on_its_disk_in_the_order_of_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("within")).unwrap();
+        let path = folder.path().join("within/file");
+        fs::write(&path, vec![1; 100_000]).unwrap();
+        File::open(&path).unwrap().sync_all().unwrap();
+        let all = below(folder.path()).unwrap();
+        if all.is_empty() {
+            eprintln!("skipped: this file system does not tell where files lie");
+            return;
+        }
+        assert!(all.iter().all(|lies| lies.path == "within/file" && lies.bytes > 0));
+        assert_eq!(all[0].from, 0);
+        assert!(all.windows(2).all(|two| two[0].from + two[0].bytes <= two[1].from));
+        let last = all.last().unwrap();
+        assert!(last.from + last.bytes >= 100_000);
+    }
+}

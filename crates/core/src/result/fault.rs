@@ -1,0 +1,157 @@
+//! Faults of a disk, and what came of them, as results hold it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// A read fails, once.
+    ReadOnce,
+    /// All reads fail from one on.
+    ReadForEver,
+    /// A write fails, once.
+    WriteOnce,
+    /// All writes fail from one on.
+    WriteForEver,
+    /// A write writes half, and fails.
+    ShortWrite,
+    /// A flush fails, once, and what was written since the one before is lost.
+    FlushOnce,
+    /// All flushes fail from one on.
+    FlushForEver,
+    /// The file system is full.
+    NoSpace,
+    /// A bit of a file of the store's is another, at rest.
+    BitFlip,
+}
+
+impl FaultKind {
+    /// All, in the order in which reports show them.
+    pub const ALL: [FaultKind; 9] = [
+        FaultKind::ReadOnce,
+        FaultKind::ReadForEver,
+        FaultKind::WriteOnce,
+        FaultKind::WriteForEver,
+        FaultKind::ShortWrite,
+        FaultKind::FlushOnce,
+        FaultKind::FlushForEver,
+        FaultKind::NoSpace,
+        FaultKind::BitFlip,
+    ];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            FaultKind::ReadOnce => "a read fails once",
+            FaultKind::ReadForEver => "reads fail from then on",
+            FaultKind::WriteOnce => "a write fails once",
+            FaultKind::WriteForEver => "writes fail from then on",
+            FaultKind::ShortWrite => "a write writes half and fails",
+            FaultKind::FlushOnce => "a flush fails once, its data lost",
+            FaultKind::FlushForEver => "flushes fail from then on",
+            FaultKind::NoSpace => "the file system is full",
+            FaultKind::BitFlip => "a bit is flipped at rest",
+        }
+    }
+}
+
+/// The outcome of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aftermath {
+    /// All is there, and no call failed.
+    Unharmed,
+    /// A call failed, and all that was acknowledged is there.
+    Told,
+    /// The store does not open any more, or does not work: it says so.
+    Refused,
+    /// Acknowledged data is missing or wrong, without a word.
+    Silent,
+    /// The store's process crashed.
+    Crashed,
+    /// It was not done within its time.
+    Hung,
+    /// The file system could not be mounted: the store was not asked.
+    FileSystem,
+}
+
+impl Aftermath {
+    /// All, in the order in which reports show them.
+    pub const ALL: [Aftermath; 7] = [
+        Aftermath::Unharmed,
+        Aftermath::Told,
+        Aftermath::Refused,
+        Aftermath::Silent,
+        Aftermath::Crashed,
+        Aftermath::Hung,
+        Aftermath::FileSystem,
+    ];
+}
+
+/// A fault after which acknowledged data was missing or wrong, without a word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SilentFault {
+    /// The kind of fault.
+    pub kind: FaultKind,
+    /// The finding in words.
+    pub message: String,
+}
+
+/// The faults that a store was put through.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Faults {
+    /// The outcomes, by kind. A fault that did not strike is not among them.
+    pub found: BTreeMap<FaultKind, BTreeMap<Aftermath, u64>>,
+    /// The first silent one of each kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<SilentFault>,
+    /// The time that it took, in nanoseconds.
+    pub checked_ns: u64,
+}
+
+impl Faults {
+    /// Notes one.
+    pub fn note(&mut self, kind: FaultKind, aftermath: Aftermath, message: String) {
+        let count = self.found.entry(kind).or_default().entry(aftermath).or_default();
+        *count += 1;
+        if aftermath == Aftermath::Silent && *count == 1 {
+            self.silent.push(SilentFault { kind, message });
+        }
+    }
+
+    /// Adds those of another trial.
+    pub fn add(&mut self, other: &Faults) {
+        for (kind, found) in &other.found {
+            let all = self.found.entry(*kind).or_default();
+            found.iter().for_each(|(aftermath, count)| *all.entry(*aftermath).or_default() += count);
+        }
+        self.silent.extend(other.silent.iter().cloned());
+    }
+
+    /// Faults of all kinds with some aftermaths.
+    pub fn all(&self, wanted: impl Fn(Aftermath) -> bool) -> u64 {
+        let found = self.found.values().flatten().filter(|(aftermath, _)| wanted(**aftermath));
+        found.map(|(_, count)| count).sum()
+    }
+
+    /// Faults of a kind with an aftermath.
+    pub fn of(&self, kind: FaultKind, aftermath: Aftermath) -> u64 {
+        self.found.get(&kind).and_then(|found| found.get(&aftermath)).copied().unwrap_or_default()
+    }
+}
+
+/// The outcome of a check of faults.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum FaultCheck {
+    /// It was made.
+    Made(Faults),
+    /// There was none.
+    NotMade {
+        /// Why not.
+        reason: String,
+    },
+}

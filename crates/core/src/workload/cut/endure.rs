@@ -1,0 +1,143 @@
+//! Steps on a disk with a fault: some may fail, and the next ones are taken all the same, as a service goes on with its next request. What
+//! was acknowledged must be there afterwards, however many failed.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use super::held::Held;
+use super::look::look_by;
+use super::message::{CutTold, Endured};
+use super::opened::{batch, logged, open};
+use super::record::prepare;
+use crate::store::{Batch, Session};
+use crate::workload::kill::steps::{self, record_key, record_value, step};
+use crate::workload::kill::{self, MOST_BYTES};
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::step::Step;
+use crate::workload::stop::Stop;
+
+/// Takes so many steps, and is gone. What came of each is told before the next begins: this process may not live to tell.
+pub(super) fn endure(
+    asked: &Asked<'_>,
+    count: u64,
+    tell: impl Fn(&CutTold) -> Result<(), Ended>,
+) -> Result<Infallible, Ended> {
+    let disk = asked.spec.disk.as_deref().ok_or_else(|| Ended::harness("no disk has the fault"))?;
+    prepare(asked, false)?;
+    let before_bytes = free(asked)?;
+    let store = open(asked, false, Step::Opening)?;
+    let opened = logged(disk)?.ok_or_else(|| Ended::harness("the disk keeps no log"))?;
+    let opening_bytes = before_bytes.saturating_sub(free(asked)?);
+    let mut told = Endured { opened, opening_bytes, ..Endured::default() };
+    let mut session = kill::session(&*store)?;
+    for number in 0..count {
+        tell(&CutTold::Endured(told.clone()))?;
+        let taken = steps::take(&mut *session, number, MOST_BYTES);
+        told.failed.push(taken.err().map(|error| error.to_string()));
+    }
+    told.left_bytes = free(asked)?;
+    told.taken_bytes = before_bytes.saturating_sub(told.left_bytes);
+    told.is_over = true;
+    tell(&CutTold::Endured(told))?;
+    let own = rustix::process::getpid();
+    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+}
+
+/// The bytes that are free in the file system.
+fn free(asked: &Asked<'_>) -> Result<u64, Ended> {
+    let room = rustix::fs::statvfs(&asked.spec.directory).map_err(Ended::harness)?;
+    Ok(room.f_bfree * room.f_frsize)
+}
+
+/// Looks at what is left of steps, each of which was acknowledged or not; the last may have been under way.
+pub(super) fn look_after(asked: &Asked<'_>, acknowledged: &[bool]) -> Result<CutTold, Ended> {
+    let batch = batch(asked, false)?;
+    look_by(asked, false, |store| {
+        let mut session = kill::session(store)?;
+        Ok(vec![read(&mut *session, acknowledged, batch)?])
+    })
+}
+
+/// The values that a record may have, by the steps that wrote them; `None` for none.
+fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
+    let mut all: BTreeMap<u64, Vec<Option<u64>>> = BTreeMap::new();
+    for (number, acknowledged) in (0..).zip(acknowledged) {
+        let step = step(number);
+        let leaves = (!matches!(step, steps::Step::Remove(_))).then_some(number);
+        for record in step.records() {
+            let values = all.entry(record).or_insert_with(|| vec![None]);
+            if *acknowledged {
+                values.clear();
+            }
+            values.push(leaves);
+        }
+    }
+    all
+}
+
+/// Holds each record to what was acknowledged of it last, and what failed since.
+fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<Held, Stop> {
+    let mut of_batches: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
+    for (record, values) in allowed(acknowledged) {
+        let key = record_key(record);
+        let mut found = None;
+        session
+            .get(key.as_bytes(), &mut |value| found = Some(value.to_vec()))
+            .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+        let of = |value: &Option<u64>| value.map(|number| record_value(record, number, MOST_BYTES));
+        if !values.iter().any(|value| of(value) == found) {
+            let found = found.map_or("is missing".to_owned(), |value| {
+                format!("has {} bytes that it may not have", value.len())
+            });
+            return Ok(Held::Wrong(format!("the record {key} {found}")));
+        }
+        if let [None, Some(number)] = values[..]
+            && matches!(step(number), steps::Step::Batch(_))
+        {
+            of_batches.entry(number).or_default().push(found.is_some());
+        }
+    }
+    let is_in_part = |there: &Vec<bool>| there.contains(&true) && there.contains(&false);
+    match of_batches.iter().find(|(_, there)| batch == Batch::Atomic && is_in_part(there)) {
+        Some((number, _)) => Ok(Held::Wrong(format!("a part of the batch of step {number} is there"))),
+        None => Ok(Held::First(acknowledged.len() as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::held::tests::after;
+    use super::*;
+
+    #[test]
+    fn what_was_acknowledged_must_be_there_and_what_failed_may_be() {
+        let mut acknowledged = [true; 12];
+        acknowledged[3] = false;
+        acknowledged[8] = false;
+        let held =
+            |steps: &[u64]| read(&mut after(steps.iter().copied()), &acknowledged, Batch::Atomic).unwrap();
+        let all: Vec<u64> = (0..12).collect();
+        let without = |missing: &[u64]| -> Vec<u64> {
+            all.iter().copied().filter(|step| !missing.contains(step)).collect()
+        };
+        assert_eq!(held(&all), Held::First(12));
+        assert_eq!(held(&without(&[3, 8])), Held::First(12));
+        assert!(matches!(held(&without(&[2])), Held::Wrong(why) if why.contains("is missing")));
+        assert!(
+            matches!(held(&without(&[6])), Held::Wrong(why) if why.contains("may not have")),
+            "a removal that is undone"
+        );
+    }
+
+    #[test]
+    fn a_batch_that_failed_is_there_whole_or_not_at_all() {
+        let acknowledged = [true, true, true, true, true, true, true, true, false];
+        let mut part = after(0..8);
+        let record = step(8).records().start;
+        part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+        let in_part = read(&mut part, &acknowledged, Batch::Atomic).unwrap();
+        assert!(matches!(in_part, Held::Wrong(why) if why.contains("a part of the batch")));
+        assert_eq!(read(&mut part, &acknowledged, Batch::Grouped).unwrap(), Held::First(9));
+    }
+}

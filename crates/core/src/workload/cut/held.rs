@@ -1,0 +1,153 @@
+//! The steps that explain what a store holds.
+
+use std::collections::BTreeMap;
+
+use crate::store::{Batch, Session};
+use crate::workload::kill::MOST_BYTES;
+use crate::workload::kill::steps::{self, record_key, record_value, step};
+use crate::workload::stop::Stop;
+
+/// The state of one session's records in a store.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// As its first so many steps left them: the most that do.
+    First(u64),
+    /// No number of first steps explains it.
+    Hole,
+    /// A record has a value that it never had.
+    Wrong(String),
+}
+
+/// The steps of a session that wrote a record, each with whether it left a value.
+fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+    let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
+    for number in 0..begun {
+        let step = step(steps::of_session(lane, number));
+        let leaves = !matches!(step, steps::Step::Remove(_));
+        step.records().for_each(|record| all.entry(record).or_default().push((number, leaves)));
+    }
+    all
+}
+
+/// Reads all records that any of a session's steps touched which were begun.
+///
+/// # Errors
+/// The store's.
+pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
+    // Whether the first so many steps explain what was found, for each number of them.
+    let mut explains = vec![true; begun as usize + 1];
+    for (record, wrote) in history(lane, begun) {
+        let key = record_key(record);
+        let mut value = None;
+        session
+            .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
+            .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+        let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
+            *leaves && value == record_value(record, steps::of_session(lane, *number), MOST_BYTES)
+        };
+        let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
+        if by == Some(None) {
+            let size = value.as_ref().map_or(0, Vec::len);
+            return Ok(Held::Wrong(format!("the record {key} has {size} bytes that it never had")));
+        }
+        let fits = |taken: u64| {
+            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
+            match by.flatten() {
+                Some(by) => last == Some(by),
+                None => last.is_none_or(|last| !wrote[last].1),
+            }
+        };
+        for (taken, explains) in (0..).zip(explains.iter_mut()) {
+            // Of a batch that is not atomic any part may be there once it was begun.
+            let in_part = batch == Batch::Grouped
+                && taken < begun
+                && matches!(step(steps::of_session(lane, taken)), steps::Step::Batch(_));
+            *explains &= fits(taken) || (in_part && fits(taken + 1));
+        }
+    }
+    let most = explains.iter().rposition(|explains| *explains);
+    Ok(most.map_or(Held::Hole, |most| Held::First(most as u64)))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::store::{Result, StoreError};
+
+    /// A store that is a map.
+    #[derive(Default)]
+    pub struct Map(BTreeMap<Vec<u8>, Vec<u8>>);
+
+    impl Session for Map {
+        fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            self.0.insert(key.into(), value.into());
+            Ok(())
+        }
+
+        fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            self.insert(key, value)
+        }
+
+        fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+            Ok(self.0.get(key).map(|value| visit(value)).is_some())
+        }
+
+        fn remove(&mut self, key: &[u8]) -> Result<()> {
+            self.0.remove(key);
+            Ok(())
+        }
+
+        fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+            Err(StoreError::Unsupported("a map of a test".into()))
+        }
+
+        fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+            records.iter().try_for_each(|(key, value)| self.insert(key, value))
+        }
+    }
+
+    pub fn after(steps: impl IntoIterator<Item = u64>) -> Map {
+        let mut map = Map::default();
+        steps.into_iter().for_each(|number| steps::take(&mut map, number, MOST_BYTES).unwrap());
+        map
+    }
+
+    #[test]
+    fn the_most_steps_are_found_that_explain_a_store() {
+        for taken in 0..=40 {
+            let held = read(&mut after(0..taken), 0, 40, Batch::Atomic).unwrap();
+            assert_eq!(held, Held::First(taken));
+        }
+        // Of another session it has nothing.
+        assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), Held::First(0));
+    }
+
+    #[test]
+    fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
+        let without = |missing: u64| after((0..6).filter(|number| *number != missing));
+        assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), Held::Hole);
+        assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), Held::First(5));
+    }
+
+    #[test]
+    fn a_part_of_a_batch_is_allowed_where_batches_are_not_atomic() {
+        let mut part = after(0..8);
+        let records: Vec<u64> = step(8).records().take(3).collect();
+        for record in records {
+            part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+        }
+        assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), Held::First(8));
+        assert_eq!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), Held::Hole);
+    }
+
+    #[test]
+    fn a_value_that_no_step_wrote_is_wrong() {
+        let mut map = after(0..5);
+        let key = record_key(0);
+        map.insert(key.as_bytes(), b"torn").unwrap();
+        let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+        assert_eq!(held, Held::Wrong(format!("the record {key} has 4 bytes that it never had")));
+    }
+}

@@ -1,0 +1,99 @@
+//! Looking at a state: what the store has of each session's steps, and whether it takes new records.
+
+use std::time::Instant;
+
+use super::held::{self, Held};
+use super::message::{CutTold, Looked};
+use super::opened::{batch, logged, open};
+use crate::result::Finding;
+use crate::store::Store;
+use crate::workload::kill::{self, MOST_BYTES, steps};
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::step::Step;
+use crate::workload::stop::Stop;
+
+/// The session whose steps nobody has taken: what is inserted after a cut is of it.
+const NOBODY: u64 = 4_000;
+
+/// Looks at a state in which each session had begun so many steps.
+pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTold, Ended> {
+    let batch = batch(asked, made)?;
+    look_by(asked, made, |store| {
+        let mut session = kill::session(store)?;
+        (0..).zip(begun).map(|(lane, begun)| held::read(&mut *session, lane, *begun, batch)).collect()
+    })
+}
+
+/// Opens a store, holds what it has to the steps by `read`, and has it take a new record.
+pub(super) fn look_by(
+    asked: &Asked<'_>,
+    made: bool,
+    read: impl Fn(&dyn Store) -> Result<Vec<Held>, Stop>,
+) -> Result<CutTold, Ended> {
+    let mut looked = Looked {
+        finding: Finding::Held,
+        kept: Vec::new(),
+        message: String::new(),
+        open_ns: None,
+        logged: None,
+    };
+    let found = |looked: Looked, finding, message| Ok(CutTold::Found(Looked { finding, message, ..looked }));
+    let start = Instant::now();
+    let store = match open(asked, made, Step::Reopening) {
+        Ok(store) => store,
+        Err(Ended::Failed(stop)) => return found(looked, Finding::Refused, stop.message),
+        Err(unsupported) => return Err(unsupported),
+    };
+    looked.open_ns = Some(start.elapsed().as_nanos() as u64);
+    let held = match read(&*store) {
+        Ok(held) => held,
+        Err(stop) => return found(looked, Finding::Unusable, stop.message),
+    };
+    looked.logged = asked.spec.disk.as_deref().map(logged).transpose()?.flatten();
+    for held in held {
+        match held {
+            Held::First(steps) => looked.kept.push(steps),
+            Held::Wrong(message) => return found(looked, Finding::Wrong, message),
+            Held::Hole => {
+                let message = "no number of first steps explains what is there".into();
+                return found(looked, Finding::Hole, message);
+            }
+        }
+    }
+    match works_on(asked, made, store) {
+        Ok(()) => Ok(CutTold::Found(looked)),
+        Err(why) => found(looked, Finding::Unusable, why),
+    }
+}
+
+/// Whether a store takes a new record, closes, opens again, and has it; else why not.
+fn works_on(asked: &Asked<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
+    let number = steps::of_session(NOBODY, 0);
+    let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
+    let told = |what: &str, error: &dyn std::fmt::Display| format!("{what} after the cut: {error}");
+    let before = store.count().map_err(|error| told("counting", &error))?;
+    {
+        let mut session = store.session().map_err(|error| told("opening a session", &error))?;
+        session.insert(key.as_bytes(), &value).map_err(|error| told("inserting", &error))?;
+    }
+    store.close().map_err(|error| told("closing", &error))?;
+    let store = open(asked, made, Step::Reopening).map_err(|ended| match ended {
+        Ended::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
+        Ended::Unsupported(message) => message,
+    })?;
+    let mut is_there = false;
+    {
+        let mut session = store.session().map_err(|error| told("opening a session", &error))?;
+        session
+            .get(key.as_bytes(), &mut |found| is_there = found == value)
+            .map_err(|error| told("reading a new record", &error))?;
+    }
+    let after = store.count().map_err(|error| told("counting", &error))?;
+    store.close().map_err(|error| told("closing", &error))?;
+    match is_there && after == before + 1 {
+        true => Ok(()),
+        false => Err(format!(
+            "a record that was inserted after the cut is not there: {before} records before, {after} after"
+        )),
+    }
+}

@@ -1,0 +1,98 @@
+//! The reports of the processes of a cut check.
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::Finding;
+
+/// A step that was acknowledged: the entries of the disk's log just before and just after it, and when that was, in nanoseconds since
+/// the first step began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Entries before it.
+    pub before: u64,
+    /// Entries after it.
+    pub after: u64,
+    /// When it began.
+    pub began_ns: u64,
+    /// When it was acknowledged.
+    pub ended_ns: u64,
+}
+
+/// A history, as its process tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The steps of each session.
+    pub sessions: Vec<Vec<Mark>>,
+    /// Entries of the log when it began to be opened: after what an administrator does once for a server.
+    pub began: u64,
+    /// Entries of the log when the store was open for the first time.
+    pub opened: u64,
+    /// Entries before and after the store was asked to settle, after half of the steps.
+    pub settling: (u64, u64),
+}
+
+/// The finding in a state, as its process tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looked {
+    /// [`Finding::Held`] wherever a number of first steps of each session explains what is there.
+    pub finding: Finding,
+    /// These numbers; empty where there are none.
+    pub kept: Vec<u64>,
+    /// The finding in words.
+    pub message: String,
+    /// The time that opening took, in nanoseconds.
+    pub open_ns: Option<u64>,
+    /// Entries of the disk's log when all had been read, where it has one.
+    pub logged: Option<u64>,
+}
+
+impl Looked {
+    /// One of a process that could not look.
+    pub fn not_well(finding: Finding, message: String) -> Looked {
+        Looked { finding, kept: Vec::new(), message, open_ns: None, logged: None }
+    }
+}
+
+/// Steps on a disk with a fault, as their process tells them: before each step, and at the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endured {
+    /// Entries of the disk's log when the store was open.
+    pub opened: u64,
+    /// Bytes of the file system that opening it took.
+    pub opening_bytes: u64,
+    /// Why each step failed that was taken; `None` for one that was acknowledged.
+    pub failed: Vec<Option<String>>,
+    /// Whether all steps were taken.
+    pub is_over: bool,
+    /// Bytes that opening and all steps took.
+    pub taken_bytes: u64,
+    /// Bytes that were free at the end.
+    pub left_bytes: u64,
+}
+
+impl Endured {
+    /// The number of steps that failed, and the first of them.
+    pub fn in_words(&self) -> String {
+        let all = self.failed.len();
+        let failed = self.failed.iter().flatten().count();
+        let first = self.failed.iter().position(Option::is_some);
+        match first.and_then(|first| Some((first, self.failed.get(first)?.as_ref()?))) {
+            None => format!("none of {all} calls failed"),
+            Some((first, why)) => format!("{failed} of {all} calls failed, first number {first} ({why})"),
+        }
+    }
+}
+
+/// The report of such a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutTold {
+    /// Its steps.
+    Recorded(Recorded),
+    /// Its steps on a disk with a fault.
+    Endured(Endured),
+    /// The finding.
+    Found(Looked),
+    /// It could not do its part.
+    Failed(String),
+}

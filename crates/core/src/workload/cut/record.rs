@@ -1,0 +1,108 @@
+//! Recording a history: the steps of each session, with what the disk was asked for before and after each.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
+
+use super::message::{CutTold, Mark, Recorded};
+use super::opened::{logged, open};
+use crate::store::Store;
+use crate::workload::kill::{self, MOST_BYTES, steps};
+use crate::workload::on_store;
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::step::Step;
+use crate::workload::stop::Stop;
+
+/// Records so many steps in all, and is gone.
+pub(super) fn record(
+    asked: &Asked<'_>,
+    count: u64,
+    sessions: u64,
+    made: bool,
+    tell: impl Fn(&CutTold) -> Result<(), Ended>,
+) -> Result<Infallible, Ended> {
+    let disk =
+        asked.spec.disk.as_deref().ok_or_else(|| Ended::harness("no disk logs what is asked of it"))?;
+    prepare(asked, made)?;
+    let log = Log(disk);
+    let began = log.length()?;
+    let store = open(asked, made, Step::Opening)?;
+    let taking = Taking { store: &*store, log, start: Instant::now() };
+    let opened = log.length()?;
+    let each = count.div_ceil(sessions);
+    let mut all = taking.sessions(sessions, 0..each / 2)?;
+    let before = log.length()?;
+    store.settle().map_err(|error| Stop::store("settling", &error))?;
+    let settling = (before, log.length()?);
+    let second = taking.sessions(sessions, each / 2..each)?;
+    all.iter_mut().zip(second).for_each(|(marks, more)| marks.extend(more));
+    tell(&CutTold::Recorded(Recorded { sessions: all, began, opened, settling }))?;
+    let own = rustix::process::getpid();
+    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+}
+
+/// Makes the files of a server, as an administrator does once, long before: they are on the disk when it is opened.
+pub(super) fn prepare(asked: &Asked<'_>, made: bool) -> Result<(), Ended> {
+    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
+    (server.prepare)(&asked.spec.options(1)).map_err(on_store::unsupported_or_failed)?;
+    let folder = File::open(&asked.spec.directory).map_err(Ended::harness)?;
+    rustix::fs::syncfs(folder).map_err(Ended::harness)
+}
+
+/// The log of a disk.
+#[derive(Clone, Copy)]
+struct Log<'d>(&'d Path);
+
+impl Log<'_> {
+    fn length(self) -> Result<u64, Ended> {
+        logged(self.0)?.ok_or_else(|| Ended::harness("the disk keeps no log"))
+    }
+}
+
+/// A store that takes its steps.
+#[derive(Clone, Copy)]
+struct Taking<'a> {
+    store: &'a dyn Store,
+    log: Log<'a>,
+    start: Instant,
+}
+
+impl Taking<'_> {
+    /// The steps of each of some sessions, which are open at once.
+    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<Mark>>, Ended> {
+        if sessions == 1 {
+            return Ok(vec![self.steps(0, numbers)?]);
+        }
+        thread::scope(|scope| {
+            let spawn = |lane| {
+                let numbers = numbers.clone();
+                scope.spawn(move || self.steps(lane, numbers))
+            };
+            let threads: Vec<_> = (0..sessions).map(spawn).collect();
+            let ended = threads.into_iter().map(|thread| match thread.join() {
+                Ok(ended) => ended,
+                Err(_) => Err(Ended::harness("a session of the cut check panicked")),
+            });
+            ended.collect::<Vec<_>>().into_iter().collect()
+        })
+    }
+
+    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<Mark>, Ended> {
+        let mut session = kill::session(self.store)?;
+        let now_ns = || self.start.elapsed().as_nanos() as u64;
+        let mut marks = Vec::with_capacity(numbers.clone().count());
+        for number in numbers {
+            let (before, began_ns) = (self.log.length()?, now_ns());
+            steps::take(&mut *session, steps::of_session(lane, number), MOST_BYTES)
+                .map_err(|error| Stop::store(&format!("step {number} of the cut check"), &error))?;
+            let ended_ns = now_ns();
+            marks.push(Mark { before, after: self.log.length()?, began_ns, ended_ns });
+        }
+        Ok(marks)
+    }
+}

@@ -1,0 +1,82 @@
+//! The steps of a history in a form for whoever repeats what was found.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::result::BadState;
+use crate::workload::kill::MOST_BYTES;
+use crate::workload::kill::steps::{self, Step, record_key, record_value, step};
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepTold {
+    /// Its session, from 0.
+    pub session: u64,
+    /// Its number in the session, from 0.
+    pub step: u64,
+    /// Whether it was acknowledged before the cut; else it was under way.
+    pub acknowledged: bool,
+    /// `insert`, `update`, `remove` or `batch`.
+    pub does: &'static str,
+    /// Its records.
+    pub records: Vec<RecordTold>,
+}
+
+/// A record of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordTold {
+    /// The key, as it is.
+    pub key: String,
+    /// The bytes of the value in hexadecimal; `None` where it is removed.
+    pub value: Option<String>,
+}
+
+/// The steps that were begun before a state's cut, session by session.
+pub fn steps_of(state: &BadState) -> Vec<StepTold> {
+    let mut all = Vec::new();
+    for (session, begun) in (0..).zip(&state.begun) {
+        let acknowledged = state.acknowledged.get(session as usize).copied().unwrap_or_default();
+        all.extend((0..*begun).map(|number| told(session, number, number < acknowledged)));
+    }
+    all
+}
+
+fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
+    let whole = steps::of_session(session, number);
+    let step = step(whole);
+    let (does, leaves) = match step {
+        Step::Insert(_) => ("insert", true),
+        Step::Update(_) => ("update", true),
+        Step::Remove(_) => ("remove", false),
+        Step::Batch(_) => ("batch", true),
+    };
+    let record = |record| RecordTold {
+        key: record_key(record),
+        value: leaves.then(|| hexadecimal(&record_value(record, whole, MOST_BYTES))),
+    };
+    StepTold { session, step: number, acknowledged, does, records: step.records().map(record).collect() }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // A string takes all that is written to it.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_told_with_their_records() {
+        let told = told(0, 6, true);
+        assert_eq!((told.does, told.records.len(), told.records[0].value.as_deref()), ("remove", 1, None));
+        let batch = super::told(1, 8, false);
+        assert_eq!((batch.does, batch.records.len()), ("batch", 20));
+        assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));
+        assert_eq!(hexadecimal(&[0, 255, 16]), "00ff10");
+    }
+}
