@@ -1,8 +1,9 @@
 //! The table of figures. Every report reads it: a figure added here appears in all of them.
 
+mod checks;
+
 use serde::{Serialize, Serializer};
-use storebench_core::result::Requests;
-use storebench_core::result::{Counters, Device, Measured, OperationResult, Traffic};
+use storebench_core::result::{Counters, Device, Measured, OperationResult, Requests, Traffic};
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
 use storebench_core::workload::replay::SPEED_REACHED;
 
@@ -462,6 +463,11 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
+    checks::CUTS_LOST,
+    checks::CUTS_BROKEN,
+    checks::CUTS_MOST_LOST,
+    checks::CUTS_OPEN,
+    checks::FAULTS_SILENT,
 ];
 
 /// The counters of an operation, where nothing else was done between that they hold too.

@@ -10,6 +10,7 @@ pub(crate) mod danger;
 mod disks;
 pub mod effects;
 pub(crate) mod estimates;
+pub(crate) mod faults;
 pub mod findings;
 pub mod floor;
 pub mod looks;

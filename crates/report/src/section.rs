@@ -237,6 +237,9 @@ pub enum Tone {
     Dim,
 }
 
+/// The mark of a number that is 0, and says little.
+pub(crate) const DASH: &str = "-";
+
 impl Cell {
     fn of(value: Value) -> Cell {
         Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false }
@@ -285,6 +288,12 @@ impl Cell {
     /// The same, with what people see of it.
     pub fn shown(self, text: impl Into<String>) -> Cell {
         Cell { shown: Some(text.into()), ..self }
+    }
+
+    /// A number, of which people see a dash where it is 0: they don't see a column of nothing else.
+    pub fn whole_unless_0(number: u64) -> Cell {
+        let cell = Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
+        if number == 0 { cell.shown(DASH) } else { cell }
     }
 
     /// The same in a colour.

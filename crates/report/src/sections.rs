@@ -4,6 +4,7 @@ mod clusters;
 mod cuts;
 mod effects;
 mod estimates;
+mod faults;
 mod requests;
 mod rounds;
 mod sizes;
@@ -19,6 +20,7 @@ pub const SECTIONS: &[&Section] = &[
     &clusters::SECTION,
     &slowdown::SECTION,
     &cuts::SECTION,
+    &faults::SECTION,
     &requests::SECTION,
     &estimates::SECTION,
     &rounds::SECTION,

@@ -237,6 +237,14 @@ fn exp(logs: Estimate) -> Estimate {
     Estimate { value: logs.value.exp(), interval }
 }
 
+/// The value below which a share of some are; `None` of none.
+pub fn quantile(values: &[u64], share: f64) -> Option<u64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((last as f64 * share).round() as usize).copied()
+}
+
 /// The median with the interval by interpolated order statistics (Hettmansperger and Sheather, 1986), which assumes
 /// nothing about the distribution but a continuous one. With five observations it is their whole range, whose confidence
 /// is 93.75 %; with fewer there is none worth the name. `None` without observations.

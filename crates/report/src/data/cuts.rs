@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Control, CutCheck, Cuts, Finding};
+use storebench_core::result::{BadState, Control, CutCheck, Cuts, Finding, Phase};
+use storebench_core::store::Guarantee;
 
 use super::matrix::Sorted;
 use super::merge::{Group, Merged};
 
 /// The confidence with which it is told how rare is what was never found.
 pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// States of a control of which at least one must be caught.
+const ENOUGH: u64 = 4;
 
 /// The states of one store, and why there are none of some trials.
 #[derive(Debug, Default)]
@@ -20,6 +24,10 @@ pub(crate) struct Looked {
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,
+    /// The tier to which it is held: the one asked for, else the one given.
+    pub(crate) tier: Option<Guarantee>,
+    /// States in which more is lost than that allows, with the positions of their trials.
+    pub(crate) bad: Vec<(u64, BadState)>,
 }
 
 impl Looked {
@@ -36,18 +44,36 @@ impl Looked {
         none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
     }
 
+    /// Whether it keeps what its tier promises in all states; `None` where none was looked at, and where the check saw too little.
+    pub(crate) fn holds(&self) -> Option<bool> {
+        let tier = self.tier?;
+        let is_broken =
+            self.cuts.found.iter().any(|(finding, states)| *states > 0 && !finding.is_allowed(tier));
+        (is_broken || (self.cuts.states() > 0 && self.is_sound())).then_some(!is_broken)
+    }
+
+    /// States that were cut in a part of the history, and those of them that did not hold.
+    pub(crate) fn phase(&self, phase: Phase) -> (u64, u64) {
+        self.cuts.phases.get(&phase).map_or((0, 0), |states| (states.states, states.caught))
+    }
+
     /// States of a control, and those that were caught.
     pub(crate) fn control(&self, control: Control) -> (u64, u64) {
         self.cuts.controls.get(&control).map_or((0, 0), |caught| (caught.states, caught.caught))
     }
 
-    /// Whether the check sees what it must see: a disk that ignores flushes is noticed in at least half of the states.
+    /// Whether the check sees what it must see: a disk that ignores flushes is noticed in at least half of the states, and each other
+    /// control in one at least, where there are enough of it to tell.
     pub(crate) fn is_sound(&self) -> bool {
         let (states, caught) = self.control(Control::NoFlush);
-        states > 0 && caught * 2 >= states
+        let is_blind = |control: &Control| {
+            let (states, caught) = self.control(*control);
+            states >= ENOUGH && caught == 0
+        };
+        states > 0 && caught * 2 >= states && !Control::ALL.iter().any(is_blind)
     }
 
-    fn add(&mut self, check: &CutCheck) {
+    fn add(&mut self, position: u64, check: &CutCheck) {
         let made = match check {
             CutCheck::NotMade { reason } => {
                 self.not_made = Some(reason.clone());
@@ -62,11 +88,13 @@ impl Looked {
         all.flushes += made.flushes;
         all.whole_bytes = made.whole_bytes;
         made.found.iter().for_each(|(finding, states)| *all.found.entry(*finding).or_default() += states);
-        for (control, caught) in &made.controls {
-            let sum = all.controls.entry(*control).or_default();
-            sum.states += caught.states;
-            sum.caught += caught.caught;
-        }
+        all.sessions = made.sessions;
+        made.phases.iter().for_each(|(phase, states)| all.phases.entry(*phase).or_default().add(*states));
+        made.controls
+            .iter()
+            .for_each(|(control, states)| all.controls.entry(*control).or_default().add(*states));
+        all.open_ns.extend(&made.open_ns);
+        self.bad.extend(made.bad.iter().map(|bad| (position, bad.clone())));
         all.lost_steps.extend(&made.lost_steps);
         all.lost_ns.extend(&made.lost_ns);
     }
@@ -78,23 +106,19 @@ pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -
     let mut all: IndexMap<(Cow<'_, str>, u64), Looked> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
-            let checks = entries.iter().filter_map(|entry| entry.trial.ok()?.cut_check.as_ref());
-            for check in checks {
+            let checks = entries
+                .iter()
+                .filter_map(|entry| Some((entry.trial.position, entry.trial.ok()?.cut_check.as_ref()?)));
+            for (position, check) in checks {
                 let whole_bytes = match check {
                     CutCheck::Made(made) => made.whole_bytes,
                     CutCheck::NotMade { .. } => 0,
                 };
-                all.entry((store.clone(), whole_bytes)).or_default().add(check);
+                let looked = all.entry((store.clone(), whole_bytes)).or_default();
+                looked.tier = group.key.asked.and_then(|asked| asked.tier()).or(group.key.tier);
+                looked.add(position, check);
             }
         }
     }
     all.into_iter().map(|((store, _), looked)| (store.into_owned(), looked)).collect()
-}
-
-/// The value below which a share of some are; `None` of none.
-pub(crate) fn quantile(values: &[u64], share: f64) -> Option<u64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get((last as f64 * share).round() as usize).copied()
 }

@@ -1,6 +1,6 @@
 //! A table as people see it: titles above groups of lines, and figures under the heads across.
 
-use super::{Cell, Column, Place, Seen, Table};
+use super::{Cell, Column, DASH, Place, Seen, Table};
 
 /// A table laid out.
 #[derive(Debug)]
@@ -48,7 +48,9 @@ impl Table {
     /// The table as people see it: everything, or what they see first.
     pub fn view(&self, all: bool) -> View<'_> {
         let columns = self.shape.columns;
-        let is_told = |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some());
+        let tells = |words: String| words != DASH;
+        let is_told =
+            |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some_and(tells));
         let at = |wanted: Place| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
         let lines: Vec<usize> = at(Place::Line).filter(|place| is_told(*place)).collect();
         let (spread, across) = (at(Place::Spread).collect::<Vec<usize>>(), at(Place::Across).next());

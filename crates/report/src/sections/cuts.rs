@@ -1,13 +1,14 @@
 //! The states that power cuts can leave of each store.
 
-use storebench_core::result::{Control, Finding};
+use storebench_core::result::{BadState, Control, Finding, Phase};
 use storebench_core::units::{counted, rough_ns, three_digits};
 
 use crate::column::Unit;
-use crate::data::cuts::{CONFIDENCE, Looked, looked, quantile};
+use crate::data::cuts::{CONFIDENCE, Looked, looked};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::quantile;
 
 /// The section.
 pub const SECTION: Section = Section {
@@ -31,6 +32,9 @@ const CUTS: Shape = Shape {
         Column::whole("requests"),
         Column::whole("flushes"),
         Column::real("whole", Unit::Bytes),
+        Column::whole("sessions"),
+        Column::text("tier"),
+        Column::text("holds").at(Place::Line, "holds"),
         Column::whole("states").at(Place::Line, "states"),
         Column::whole("held").at(Place::Line, "all there"),
         Column::whole("lost").at(Place::Line, "newest lost"),
@@ -46,14 +50,29 @@ const CUTS: Shape = Shape {
         Column::whole("lost_steps_p99"),
         Column::real("lost_p50", Unit::Nanoseconds),
         Column::real("lost_p99", Unit::Nanoseconds),
+        Column::real("open_p50", Unit::Nanoseconds),
+        Column::real("open_most", Unit::Nanoseconds),
+        // States by the part of the history in which they were cut, and those of them that were not all there.
+        Column::whole("creating"),
+        Column::whole("creating_not_held"),
+        Column::whole("settling"),
+        Column::whole("settling_not_held"),
+        Column::whole("recovering"),
+        Column::whole("recovering_not_held"),
         Column::whole("control_no_flush"),
         Column::whole("control_no_flush_caught"),
         Column::whole("control_last_flush"),
         Column::whole("control_last_flush_caught"),
+        Column::whole("control_early"),
+        Column::whole("control_early_caught"),
+        Column::whole("control_in_place"),
+        Column::whole("control_in_place_caught"),
         Column::text("not_made"),
     ],
 };
 
+/// Missing pieces that are named.
+const SHOWN: usize = 3;
 /// Bytes that a disk writes as a whole which tears blocks.
 const TORN_BYTES: u64 = 512;
 
@@ -72,6 +91,9 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             ];
             table.push(Seen::Always, head.into_iter().chain(row(&one)));
             notes.extend(sentence(&name, &one).map(Block::Note));
+            notes.extend(
+                one.bad.iter().filter_map(|(trial, bad)| explained(&name, *trial, bad)).map(Block::Note),
+            );
         }
     }
     if table.rows.is_empty() {
@@ -80,21 +102,39 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let legend = "Each store took its steps (inserts, updates, removals, batches) on a disk that logs what is asked of it. A state has all that was \
          written before the last flush, and of the rest each block of 4 KiB or not (torn: each sector of 512 bytes). all there: every acknowledged step, and the store takes new records; \
          newest lost: the last acknowledged steps are missing, and nothing before them; hole: something is missing, and something newer is there; \
-         wrong: a value that no step wrote. At process a power cut may cost the newest; at power nothing.";
+         wrong: a value that no step wrote; holds: whether the store keeps its guarantee in all states: at process a power cut may cost the newest, at power nothing. \
+         How much is lost at process depends on when the kernel writes back: here early; on a machine that is not short of memory \
+         half a minute may pass.";
     vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
 }
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
     let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
-    let some = |finding: Finding| match cuts.of(finding) {
-        0 => whole(0).shown("-"),
-        states => whole(states),
-    };
+    let some = |finding: Finding| Cell::whole_unless_0(cuts.of(finding));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), whole);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let (no_flush, last_flush) = (one.control(Control::NoFlush), one.control(Control::LastFlush));
+    let (early, in_place) = (one.control(Control::EarlyAcknowledgement), one.control(Control::InPlace));
+    let phases = [Phase::Creating, Phase::Settling, Phase::Recovering].map(|phase| one.phase(phase));
+    let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
+    let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     vec![
+        ("sessions", whole(cuts.sessions)),
+        ("tier", Cell::or_none(one.tier, |tier| Cell::text(&tier.to_string()))),
+        ("holds", Cell::or_none(holds, Cell::text)),
+        ("open_p50", open(0.5)),
+        ("open_most", open(1.0)),
+        ("creating", whole(phases[0].0)),
+        ("creating_not_held", whole(phases[0].1)),
+        ("settling", whole(phases[1].0)),
+        ("settling_not_held", whole(phases[1].1)),
+        ("recovering", whole(phases[2].0)),
+        ("recovering_not_held", whole(phases[2].1)),
+        ("control_early", whole(early.0)),
+        ("control_early_caught", whole(early.1)),
+        ("control_in_place", whole(in_place.0)),
+        ("control_in_place_caught", whole(in_place.1)),
         ("trials", Cell::whole(one.trials)),
         ("steps", whole(cuts.steps)),
         ("requests", whole(cuts.requests)),
@@ -152,19 +192,47 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
             format!("of {}, {}{lost}", counted(states, "state"), kinds.join(", "))
         }
     };
-    let caught = |control: Control, what: &str| {
+    let caught = |control: Control| {
         let (states, caught) = one.control(control);
-        (states > 0).then(|| format!("{caught} of {states} where {what}"))
+        (states > 0).then(|| format!("{caught} of {states} where {}", control.words()))
     };
-    let controls = [
-        caught(Control::NoFlush, "the disk ignores all flushes"),
-        caught(Control::LastFlush, "it ignores the last one"),
-    ];
-    let controls: Vec<String> = controls.into_iter().flatten().collect();
+    let controls: Vec<String> = Control::ALL.into_iter().filter_map(caught).collect();
     let checked = match (controls.is_empty(), one.is_sound()) {
         (true, _) => ". Nothing checked this check".to_owned(),
         (false, true) => format!(". The check saw {}", controls.join(", ")),
         (false, false) => format!(". It saw too little to count: {}", controls.join(", ")),
     };
-    Some(format!("{store}: {found}{checked}."))
+    Some(format!("{store}: {found}{}{checked}.", parts(one)))
+}
+
+/// The states that were cut while the store did not take steps.
+fn parts(one: &Looked) -> String {
+    let part = |phase: Phase| match one.phase(phase) {
+        (0, _) => None,
+        (states, 0) => Some(format!("{states} when it {}", phase.words())),
+        (states, not_held) => Some(format!("{states} when it {} ({not_held} not all there)", phase.words())),
+    };
+    let parts = [Phase::Creating, Phase::Settling, Phase::Recovering].into_iter().filter_map(part);
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(". The power was cut {}", parts.join(", ")) }
+}
+
+/// A state in which more is lost than the tier allows: what must be missing for that, and where to see it.
+fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
+    let kept = bad.kept.as_ref()?;
+    let missing: Vec<String> = kept.missing.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = kept.missing.len().saturating_sub(SHOWN);
+    let missing = match (missing.len(), more) {
+        (0, _) => {
+            "Nothing is missing that the disk was asked to write: what is lost had not reached it".to_owned()
+        }
+        (_, 0) => format!("Missing: {}", missing.join("; ")),
+        (_, more) => format!("Missing: {}; and {}", missing.join("; "), counted(more, "piece")),
+    };
+    Some(format!(
+        "{store}, {} in state {}: {}. {missing}. `storebench crash show` tells more.",
+        bad.finding.words(),
+        bad.name(trial),
+        bad.message,
+    ))
 }

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
 use storebench_core::result::{
-    Caught, Clocks, Control, Counts, CutCheck, Cuts, Finding, OfKind, Requests, Tally,
+    Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
+    Finding, KeptState, Missing, OfKind, Owner, Phase, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -40,6 +41,7 @@ fn run_for(section: &str) -> Run {
         "requests" => on_a_disk(),
         "estimates" => estimating(),
         "cuts" => cut(),
+        "faults" => faulty(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -108,8 +110,64 @@ fn cut() -> Run {
         };
         trial.measured.as_mut().unwrap().cut_check = Some(match trial.cell.store() {
             "lmdb" => made(&[(Finding::Held, 20)], &[]),
-            "leveldb" => made(&[(Finding::Held, 15), (Finding::Lost, 4), (Finding::Hole, 1)], &[1, 2, 3, 40]),
+            "leveldb" => {
+                bad(made(&[(Finding::Held, 15), (Finding::Lost, 4), (Finding::Hole, 1)], &[1, 2, 3, 40]))
+            }
             _ => CutCheck::NotMade { reason: "its place is no file system in an image".into() },
+        });
+    }
+    run
+}
+
+/// The same with a state that was kept, and parts of the history.
+fn bad(check: CutCheck) -> CutCheck {
+    let CutCheck::Made(mut cuts) = check else { return check };
+    let missing = |of: Owner| Missing { at: 8192, bytes: 4096, of };
+    let kept = KeptState {
+        file: "logs/000001-cut-7.gz".into(),
+        disk_bytes: 1 << 20,
+        cut: Cut::default(),
+        missing: vec![
+            missing(Owner::File { path: "000005.log".into(), from: 32_768 }),
+            missing(Owner::Journal),
+            missing(Owner::FileSystem),
+            missing(Owner::Journal),
+        ],
+        looks: 12,
+        pieces_before: 30,
+    };
+    cuts.bad.push(BadState {
+        number: 7,
+        finding: Finding::Hole,
+        message: "no number of first steps explains what is there".into(),
+        cut: Cut::default(),
+        phase: Some(Phase::Settling),
+        acknowledged: vec![150],
+        begun: vec![151],
+        kept: Some(kept),
+    });
+    cuts.phases = [
+        (Phase::Creating, Caught { states: 2, caught: 0 }),
+        (Phase::Writing, Caught { states: 14, caught: 4 }),
+        (Phase::Settling, Caught { states: 4, caught: 1 }),
+    ]
+    .into();
+    CutCheck::Made(cuts)
+}
+
+/// A run with faults: of one store all kinds of aftermaths, and of one none could be made.
+fn faulty() -> Run {
+    let stores = ["lmdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let mut faults = Faults::default();
+        for (kind, aftermath) in FaultKind::ALL.into_iter().zip(Aftermath::ALL) {
+            faults.note(kind, aftermath, "the record 5a16 is missing".into());
+            faults.note(kind, Aftermath::Told, String::new());
+        }
+        trial.measured.as_mut().unwrap().fault_check = Some(match trial.cell.store() {
+            "lmdb" => FaultCheck::Made(faults),
+            _ => FaultCheck::NotMade { reason: "its place is no file system in an image".into() },
         });
     }
     run
@@ -390,6 +448,11 @@ fn an_operation_is_told_by_what_it_asks_of_its_disk() {
 #[test]
 fn states_after_power_cuts_are_told_in_figures_and_in_words() {
     insta::assert_snapshot!("cuts", shown("cuts", cut(), true));
+}
+
+#[test]
+fn faults_are_told_by_what_came_of_them() {
+    insta::assert_snapshot!("faults", shown("faults", faulty(), true));
 }
 
 #[test]

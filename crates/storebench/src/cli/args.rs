@@ -105,6 +105,9 @@ pub enum Command {
     },
     /// List the studies and their presets
     Studies,
+    /// Show or export states after power cuts in which a store lost more than it may
+    #[command(subcommand)]
+    Crash(CrashCommand),
     /// Tell what this machine can run, what it lacks with what would help, and what may disturb figures
     Doctor(DoctorArgs),
     /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
@@ -130,6 +133,36 @@ pub enum Command {
     },
     #[command(flatten)]
     Hidden(Hidden),
+}
+
+/// Ways to see a state after a power cut.
+#[derive(Debug, Subcommand)]
+pub enum CrashCommand {
+    /// Tell what is missing in a state, and what the store made of it
+    Show {
+        /// The run's folder; `latest` is the newest in the runs' directory
+        #[arg(value_hint = ValueHint::DirPath)]
+        run: PathBuf,
+        /// The state, such as 3.17; all that were kept where none is named
+        state: Option<String>,
+        /// Directory of the runs, for `latest`
+        #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
+        out: PathBuf,
+    },
+    /// Write a state's disk, its history and a script that mounts it to a folder, to repeat it without storebench
+    Export {
+        /// The run's folder; `latest` is the newest in the runs' directory
+        #[arg(value_hint = ValueHint::DirPath)]
+        run: PathBuf,
+        /// The state, such as 3.17
+        state: String,
+        /// A new directory
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        to: PathBuf,
+        /// Directory of the runs, for `latest`
+        #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
+        out: PathBuf,
+    },
 }
 
 /// Commands that the program gives itself.
@@ -250,6 +283,9 @@ pub struct HowArgs {
     /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
     #[arg(long, requires = "cuts", conflicts_with = "resume")]
     pub torn: bool,
+    /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub faults: Option<u64>,
     /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -367,6 +403,7 @@ impl RunArgs {
             disk_estimate: self.how.disk_estimate.clone(),
             cuts: self.how.cuts,
             torn: self.how.torn.then_some(true),
+            faults: self.how.faults,
             // A plan's own words.
             description: None,
             trials: self.how.trials,

@@ -110,11 +110,11 @@ fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
 }
 
 /// A directory that was not there or is empty: among others one could not tell what is of which run.
-struct OwnDirectory<'p>(&'p Path);
+pub(super) struct OwnDirectory<'p>(&'p Path);
 
 impl OwnDirectory<'_> {
     /// Of the name that an option was given; `why` it can't be standard output.
-    fn of<'p>(option: &str, directory: &'p Path, why: &str) -> Result<OwnDirectory<'p>> {
+    pub(super) fn of<'p>(option: &str, directory: &'p Path, why: &str) -> Result<OwnDirectory<'p>> {
         files::refuse_standard_output(option, directory, &format!("{why}; name a directory"))?;
         runs::make_directory("making", directory)?;
         let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
@@ -125,7 +125,7 @@ impl OwnDirectory<'_> {
         Ok(OwnDirectory(directory))
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<()> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.0.join(name);
         fs::write(&path, text).map_err(Error::io("writing", &path))
     }

@@ -96,8 +96,14 @@ const NARROW_PLACES: [(&str, &str); 5] = [
 const NARROW_TRACE: [(&str, &str); 2] = [("--store", "sqlite,lmdb"), ("--trials", "1")];
 
 /// Options whose value is made small whatever it is.
-const SHORT: [(&str, &str); 5] =
-    [("--duration", "50ms"), ("--budget", "1s"), ("--operations", "5"), ("--trials", "1"), ("--cuts", "2")];
+const SHORT: [(&str, &str); 6] = [
+    ("--duration", "50ms"),
+    ("--budget", "1s"),
+    ("--operations", "5"),
+    ("--trials", "1"),
+    ("--cuts", "2"),
+    ("--faults", "1"),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

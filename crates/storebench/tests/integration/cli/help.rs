@@ -10,7 +10,7 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "report",
     "advise",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 16] = [
     "machines",
     "disks",
     "studies",
+    "crash",
     "doctor",
     "trace",
     "generate",
@@ -171,7 +172,8 @@ fn man_pages_are_there_for_every_command_and_render() {
     pages.sort();
     let mut expected: Vec<String> =
         COMMANDS.iter().map(|command| format!("storebench-{command}.1")).collect();
-    expected.push("storebench.1".into());
+    expected
+        .extend(["storebench.1", "storebench-crash-show.1", "storebench-crash-export.1"].map(String::from));
     expected.sort();
     assert_eq!(pages, expected);
     for page in pages {

@@ -76,6 +76,7 @@ const CLI: Modules = &[
     ),
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
+    ("crash", &["args", "export", "output", "runs"]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
     ("disks", &["output"]),

@@ -1,0 +1,58 @@
+//! Figures of the checks that come after a trial: states after power cuts, and faults of the disk.
+
+use storebench_core::result::{Aftermath, CutCheck, Cuts, FaultCheck, Finding, Measured};
+use storebench_core::store::Guarantee;
+
+use super::{Better, Column, Unit, over, trial};
+use crate::stats::quantile;
+
+/// The share of states in which the newest is lost, and nothing else.
+pub(super) const CUTS_LOST: Column =
+    trial("cuts_lost", "power cuts, newest lost", Unit::Share, Better::Lower, |m| {
+        share_of_cuts(m, |finding| finding == Finding::Lost)
+    })
+    .closer();
+
+/// The share of those that are worse.
+pub(super) const CUTS_BROKEN: Column =
+    trial("cuts_broken", "power cuts, worse", Unit::Share, Better::Lower, |m| {
+        share_of_cuts(m, |finding| !finding.is_allowed(Guarantee::Process))
+    })
+    .closer();
+
+/// The most acknowledged steps that one of them lost.
+pub(super) const CUTS_MOST_LOST: Column =
+    trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
+        Some(cuts(m)?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
+    })
+    .closer();
+
+/// The time that opening takes after a cut, in the median.
+pub(super) const CUTS_OPEN: Column =
+    trial("cuts_open", "opening after a cut", Unit::Nanoseconds, Better::Lower, |m| {
+        quantile(&cuts(m)?.open_ns, 0.5).map(|ns| ns as f64)
+    })
+    .closer();
+
+/// The share of faults after which acknowledged data is missing or wrong, without a word.
+pub(super) const FAULTS_SILENT: Column =
+    trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
+        let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
+        over(faults.all(|aftermath| aftermath == Aftermath::Silent), faults.all(|_| true))
+    })
+    .closer();
+
+/// The states after power cuts of a trial.
+fn cuts(measured: &Measured) -> Option<&Cuts> {
+    match measured.cut_check.as_ref()? {
+        CutCheck::Made(cuts) => Some(cuts),
+        CutCheck::NotMade { .. } => None,
+    }
+}
+
+/// The share of these with some findings.
+fn share_of_cuts(measured: &Measured, wanted: impl Fn(Finding) -> bool) -> Option<f64> {
+    let cuts = cuts(measured)?;
+    let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
+    over(found.map(|(_, states)| states).sum(), cuts.states())
+}

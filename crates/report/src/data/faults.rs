@@ -1,0 +1,41 @@
+//! Faults of the disk and what they did to each store, put together over the trials of a group.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+use storebench_core::result::{FaultCheck, Faults};
+
+use super::matrix::Sorted;
+use super::merge::{Group, Merged};
+
+/// The faults that a store was put through, and why others were not.
+#[derive(Debug, Default)]
+pub(crate) struct Struck {
+    /// All of them.
+    pub(crate) faults: Faults,
+    /// Trials with such a check.
+    pub(crate) trials: usize,
+    /// Why others have none.
+    pub(crate) not_made: Option<String>,
+}
+
+/// The faults of a group's stores, in the order of its tables.
+pub(crate) fn struck<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Struck)> {
+    let sorted = Sorted::new(merged, group);
+    let mut all: IndexMap<Cow<'_, str>, Struck> = IndexMap::new();
+    for here in sorted.entries.values() {
+        for (store, entries) in here {
+            for check in entries.iter().filter_map(|entry| entry.trial.ok()?.fault_check.as_ref()) {
+                let struck = all.entry(store.clone()).or_default();
+                match check {
+                    FaultCheck::Made(faults) => {
+                        struck.trials += 1;
+                        struck.faults.add(faults);
+                    }
+                    FaultCheck::NotMade { reason } => struck.not_made = Some(reason.clone()),
+                }
+            }
+        }
+    }
+    all.into_iter().map(|(store, struck)| (store.into_owned(), struck)).collect()
+}

@@ -1,0 +1,99 @@
+//! Faults of the disk, and what they did to each store.
+
+use storebench_core::result::{Aftermath, FaultKind};
+
+use crate::data::faults::{Struck, struck};
+use crate::data::merge::Merged;
+use crate::data::names::joined;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "faults",
+    title: "Faults of the disk: what each store said, and what it kept",
+    link: "Faults",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&FAULTS],
+    blocks,
+};
+
+const FAULTS: Shape = Shape {
+    name: "faults",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::text("fault").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::whole("struck").at(Place::Line, "struck"),
+        Column::whole("unharmed").at(Place::Line, "unharmed"),
+        Column::whole("told").at(Place::Line, "said no"),
+        Column::whole("refused").at(Place::Line, "refused"),
+        Column::whole("silent").at(Place::Line, "silent"),
+        Column::whole("crashed").at(Place::Line, "crashed"),
+        Column::whole("hung").at(Place::Line, "hung"),
+        Column::whole("file_system").at(Place::Line, "not mounted"),
+        Column::text("message"),
+        Column::text("not_made"),
+    ],
+};
+
+const LEGEND: &str = "\
+Each fault struck a disk on which the store took 300 steps, or opened and read them (reads, bits). struck: faults that did strike; unharmed: \
+no call failed, and all that was acknowledged is there; said no: a call failed, and all that was acknowledged is there; refused: the store \
+does not open or work any more, and says so; silent: acknowledged data is missing or wrong, without a word.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let (mut table, mut notes) = (Table::new(&FAULTS), Vec::new());
+    for group in &merged.groups {
+        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        for (store, one) in struck(merged, group) {
+            let name = merged.readable.name(&store).into_owned();
+            let head = |kind: &str| {
+                [
+                    ("hardware", Cell::text(&group.key.hardware)),
+                    ("title", Cell::text(&title)),
+                    ("store", Cell::store(&store, name.clone())),
+                    ("fault", Cell::text(kind)),
+                    ("trials", Cell::whole(one.trials)),
+                    ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
+                ]
+            };
+            if one.trials == 0 {
+                table.push(Seen::Always, head("none"));
+                notes
+                    .extend(one.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
+            }
+            for kind in one.faults.found.keys() {
+                table.push(Seen::Always, head(kind.words()).into_iter().chain(row(&one, *kind)));
+            }
+            let silent = one.faults.silent.iter();
+            notes.extend(silent.map(|silent| {
+                Block::Note(format!("{name}, {}: silent: {}.", silent.kind.words(), silent.message))
+            }));
+        }
+    }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(LEGEND.into())]
+}
+
+fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {
+    let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
+    let of = |aftermath| Cell::whole_unless_0(one.faults.of(kind, aftermath));
+    let struck = Aftermath::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
+    let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);
+    vec![
+        ("struck", whole(struck)),
+        ("unharmed", of(Aftermath::Unharmed)),
+        ("told", of(Aftermath::Told)),
+        ("refused", of(Aftermath::Refused)),
+        ("silent", of(Aftermath::Silent)),
+        ("crashed", of(Aftermath::Crashed)),
+        ("hung", of(Aftermath::Hung)),
+        ("file_system", of(Aftermath::FileSystem)),
+        ("message", Cell::or_none(silent, |silent| Cell::text(&silent.message))),
+    ]
+}
