@@ -113,8 +113,9 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
     let own: Vec<String> = ranked.iter().flat_map(|axis| names(plan, *axis)).collect();
     let kind = ranked.first().copied().unwrap_or(Axis::STORE);
     let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
-    // Where settings are axes, a store's name may be followed by theirs: `sqlite page_size=8192`.
-    let variants = plan.axes.settings().next().is_some();
+    // Where settings are axes, if only in a preset, a store's name may be followed by theirs: `sqlite page_size=8192`.
+    let presets = plan.presets.values().map(|changes| &changes.axes);
+    let variants = presets.chain([&plan.axes]).any(|axes| axes.settings().next().is_some());
     // Places are named when the plan runs; what several axes are ranked as together, by the cells that ran.
     let open = plan.compare.len() > 1 || ranked.contains(&Axis::PLACE);
     let there = |name: &String| {

@@ -209,12 +209,14 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
 fn parts(one: &Looked) -> String {
     let part = |phase: Phase| match one.phase(phase) {
         (0, _) => None,
-        (states, 0) => Some(format!("{states} when it {}", phase.words())),
-        (states, not_held) => Some(format!("{states} when it {} ({not_held} not all there)", phase.words())),
+        (states, 0) => Some(format!("{states} came when it {}", phase.words())),
+        (states, not_held) => {
+            Some(format!("{states} came when it {} ({not_held} not all there)", phase.words()))
+        }
     };
     let parts = [Phase::Creating, Phase::Settling, Phase::Recovering].into_iter().filter_map(part);
     let parts: Vec<String> = parts.collect();
-    if parts.is_empty() { String::new() } else { format!(". The power was cut {}", parts.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!(". Of the cuts, {}", parts.join(", ")) }
 }
 
 /// A state in which more is lost than the tier allows: what must be missing for that, and where to see it.
@@ -230,7 +232,7 @@ fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
         (_, more) => format!("Missing: {}; and {}", missing.join("; "), counted(more, "piece")),
     };
     Some(format!(
-        "{store}, {} in state {}: {}. {missing}. `storebench crash show` tells more.",
+        "{store}, {} in state {}: {}. {missing}. See storebench crash show.",
         bad.finding.words(),
         bad.name(trial),
         bad.message,

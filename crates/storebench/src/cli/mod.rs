@@ -9,6 +9,7 @@ mod crash;
 mod disks;
 mod doctor;
 mod dry_run;
+mod evidence;
 mod export;
 mod extras;
 mod files;

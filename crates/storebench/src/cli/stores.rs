@@ -4,11 +4,12 @@ use storebench_core::error::{Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
+use super::evidence::{self, short};
 use super::output::{WIDTH, print};
 
 /// Prints the table.
 pub fn list(stores: &[StoreDef]) -> Result<Exit> {
-    print(&table(stores))?;
+    print(&(table(stores) + &evidence(stores)?))?;
     Ok(Exit::Success)
 }
 
@@ -22,6 +23,15 @@ kind: a folder is plain files, and its version is the kernel's; a harness store
   has no disk, tests storebench itself, and runs only when named.
 For the settings behind each guarantee see docs/guarantees.md.
 ";
+
+/// The findings about power cuts.
+fn evidence(stores: &[StoreDef]) -> Result<String> {
+    const HEAD: &str = "\nafter power cuts: states in which a store lost more than its guarantee allows, as the study crash found \
+                        them on its authors' machine, with versions that are named where this build has others:";
+    let lines = evidence::lines(stores)?;
+    let lines: String = lines.iter().map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
+    Ok(wrap(HEAD, WIDTH, "  ") + &lines)
+}
 
 fn table(stores: &[StoreDef]) -> String {
     let head = ["store", "kind", "version", "guarantees", "order", "sessions", "codec"].map(String::from);
@@ -63,12 +73,6 @@ fn row(store: &StoreDef) -> [String; 7] {
         sessions.into(),
         can.compression.unwrap_or("none").into(),
     ]
-}
-
-/// A version without the name of the system and without what follows its numbers.
-fn short(version: String) -> String {
-    let last = version.split(' ').next_back().unwrap_or_default();
-    last.split('-').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

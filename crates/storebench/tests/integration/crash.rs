@@ -94,7 +94,7 @@ fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
     let said = scratch.storebench("crash show latest").ends(Exit::Success);
     assert!(said.out.contains(&format!("{name}: sqlite")), "{said}");
     let said = scratch.storebench(&format!("crash show latest {name}")).ends(Exit::Success);
-    assert!(said.out.contains("newest lost") && said.out.contains("journal_mode=DELETE"), "{said}");
+    assert!(said.out.contains("newest lost") && said.out.contains("journal_mode=delete"), "{said}");
     scratch.storebench(&format!("crash export latest {name} --to state")).ends(Exit::Success);
     let state = scratch.path().join("state");
     let steps = std::fs::read_to_string(state.join("history.jsonl")).unwrap();

@@ -339,7 +339,7 @@ fn fill(store: &Path, left: u64) -> std::io::Result<()> {
     let beside = store.parent().unwrap_or(store).join(BALLAST);
     let file = File::create_new(beside)?;
     let (mut bytes, mut some) = (0, LARGEST_BALLAST);
-    // What is set aside for the file system itself, nobody can have.
+    // A part is set aside for the file system itself, which nobody can have.
     while some >= SMALLEST_BALLAST {
         match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, some) {
             Ok(()) => bytes += some,

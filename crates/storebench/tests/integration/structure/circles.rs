@@ -77,13 +77,14 @@ const CLI: Modules = &[
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
     ("crash", &["args", "export", "output", "runs"]),
+    ("evidence", &[]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
     ("disks", &["output"]),
     ("doctor", &["args", "launch", "machines", "output", "runs"]),
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),
-    ("stores", &["output"]),
+    ("stores", &["evidence", "output"]),
     ("studies", &["output"]),
 ];
 
