@@ -133,6 +133,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         disk: None,
         memory_limit: None,
         limits: None,
+        judged: false,
         kill: None,
         cut: None,
     };

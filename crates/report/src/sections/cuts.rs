@@ -121,7 +121,7 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     vec![
         ("sessions", whole(cuts.sessions)),
-        ("tier", Cell::or_none(one.tier, |tier| Cell::text(&tier.to_string()))),
+        ("tier", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
         ("open_p50", open(0.5)),
         ("open_most", open(1.0)),
