@@ -36,9 +36,13 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
 /// The longest wait for a mount of somebody else's that is dead: whoever made it mostly unmounts it soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Whether mkfs.btrfs failed at a dead mount elsewhere: it looks at all that there are.
+/// Whether mkfs.btrfs failed at a dead mount elsewhere, or a loop device that was gone when it came to it: it looks at all that there
+/// are.
 fn is_of_another_mount(error: &io::Error) -> bool {
-    error.to_string().contains("Transport endpoint is not connected")
+    let said = error.to_string();
+    ["Transport endpoint is not connected", "cannot check mount status"]
+        .iter()
+        .any(|words| said.contains(words))
 }
 
 /// Copies an image into an empty file: sharing its blocks where the file system can, else what it holds and no holes.
