@@ -81,8 +81,6 @@ struct Scene<'s> {
     /// The log, and the file that it is in.
     log: &'s Log,
     path: &'s Path,
-    /// The moments to which a cut can be moved.
-    moments: &'s Vec<usize>,
     /// Whether it is of the made store that writes in place.
     made: bool,
     /// Whether it is the log of a recovery: what was acknowledged does not depend on the moment.
@@ -114,15 +112,11 @@ impl Check<'_> {
     /// # Errors
     /// When our own files can't be written, or a process can't be started.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
-        let not_made = |reason: String| Ok(Some(CutCheck::NotMade { reason }));
-        if let Err(reason) = self.template.can_be_traced() {
-            return not_made(reason);
-        }
         let start = Instant::now();
         let history = match self.record(stage, LOG, self.asked.sessions, false)? {
             Told::Of(history) => history,
             Told::Interrupted => return Ok(None),
-            Told::Failed(reason) => return not_made(reason),
+            Told::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
         };
         let mut cuts = Cuts {
             steps: history.steps(),
@@ -153,15 +147,7 @@ impl Check<'_> {
     /// Looks at the states of a history, and at its controls.
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut Cuts) -> Result<Done> {
         let path = stage.work().join(LOG);
-        let moments = history.acknowledgements();
-        let scene = Scene {
-            history,
-            log: &history.log,
-            path: &path,
-            moments: &moments,
-            made: false,
-            is_recovery: false,
-        };
+        let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
         let mut draw = Draw::new(history, self.whole(), self.asked.seed);
         let in_recovery = self.asked.states / 5;
         let states = draw.states(self.asked.states - in_recovery);
@@ -229,9 +215,7 @@ impl Check<'_> {
         let Some(logged) = looked.logged else { return Ok(Some(())) };
         let begun = scene.log.settled(&drawn.cut);
         let after = begun.len();
-        let recovery =
-            Log::first(logged as usize, BufReader::new(File::open(&to).map_err(Error::io("opening", &to))?));
-        let log = begun.then(recovery.map_err(Error::io("reading", &to))?);
+        let log = begun.then(read_log(&to, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
         log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
         let states = draw.recovering(drawn, &log, after, OF_RECOVERY);
@@ -267,15 +251,8 @@ impl Check<'_> {
             Told::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
         };
         let path = stage.work().join(MADE_LOG);
-        let moments = Vec::new();
-        let scene = Scene {
-            history: &history,
-            log: &history.log,
-            path: &path,
-            moments: &moments,
-            made: true,
-            is_recovery: false,
-        };
+        let scene =
+            Scene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
         let drawn =
             Draw::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
@@ -309,9 +286,8 @@ impl Check<'_> {
                 return Ok(Told::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
             }
         };
-        let count = History::end(&told);
-        let read = || Log::first(count, BufReader::new(File::open(&path)?));
-        Ok(Told::Of(History { log: read().map_err(Error::io("reading", &path))?, told }))
+        let log = read_log(&path, History::end(&told) as u64)?;
+        Ok(Told::Of(History { log, told }))
     }
 
     /// Writes a state down for the server of its disk.
@@ -381,4 +357,10 @@ impl Check<'_> {
         let spec = Spec { cut: Some(part), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
+}
+
+/// The first so many entries of the log in a file.
+fn read_log(path: &Path, count: u64) -> Result<Log> {
+    let read = || Log::first(count as usize, BufReader::new(File::open(path)?));
+    read().map_err(Error::io("reading", path))
 }

@@ -467,6 +467,7 @@ impl Trial<'_> {
         let template = self
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
+        template.can_be_traced()?;
         let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
         let store = store
             .filter(|store| store.capabilities.persists && !self.is_elsewhere())

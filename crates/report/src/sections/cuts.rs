@@ -225,9 +225,7 @@ fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
     let missing: Vec<String> = kept.missing.iter().take(SHOWN).map(ToString::to_string).collect();
     let more = kept.missing.len().saturating_sub(SHOWN);
     let missing = match (missing.len(), more) {
-        (0, _) => {
-            "Nothing is missing that the disk was asked to write: what is lost had not reached it".to_owned()
-        }
+        (0, _) => "Nothing that the disk was asked to write is missing".to_owned(),
         (_, 0) => format!("Missing: {}", missing.join("; ")),
         (_, more) => format!("Missing: {}; and {}", missing.join("; "), counted(more, "piece")),
     };

@@ -128,7 +128,7 @@ fn one(state: &Kept<'_>) -> String {
         sum(&bad.begun) - sum(&bad.acknowledged)
     ));
     say(match kept.missing.len() {
-        0 => "missing: nothing that the disk was asked to write; what is lost had not reached it".to_owned(),
+        0 => "missing: nothing that the disk was asked to write".to_owned(),
         few => format!(
             "missing: {few} of {} that were, found by looking at {}",
             counted(kept.pieces_before, "piece"),

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,7 +12,7 @@ use storebench_disk::fault::Fault;
 use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
-use super::{Check, NAME, STEPS};
+use super::{Check, NAME, STEPS, read_log};
 use crate::error::{Error, Result};
 use crate::place::image::{Template, Traced};
 use crate::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
@@ -61,14 +60,10 @@ impl Check<'_> {
     /// # Errors
     /// When our own files can't be written, or a process can't be started.
     pub fn faults(&self, stage: &mut Stage<'_>, each: u64) -> Result<Unless<FaultCheck>> {
-        let not_made = |reason: String| Ok(Some(FaultCheck::NotMade { reason }));
-        if let Err(reason) = self.template.can_be_traced() {
-            return not_made(reason);
-        }
         let start = Instant::now();
         let sound = match self.sound(stage)? {
             None => return Ok(None),
-            Some(Err(reason)) => return not_made(reason),
+            Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
             Some(Ok(sound)) => sound,
         };
         let mut random = Random::seeded(self.asked.seed);
@@ -80,7 +75,7 @@ impl Check<'_> {
                     break;
                 }
                 let found = match draw(kind, &sound, &mut random) {
-                    Some(Drawn::AtWork(fault)) => self.at_work(stage, fault, None)?,
+                    Some(Drawn::AtWork(fault)) => self.at_work(stage, Some(fault), None)?,
                     Some(Drawn::AtRest(fault)) => self.at_rest(stage, &sound, fault)?,
                     Some(Drawn::Full(left)) => self.at_work(stage, None, Some(left))?,
                     None => break,
@@ -165,12 +160,12 @@ impl Check<'_> {
         &self,
         stage: &mut Stage<'_>,
         sound: &Sound,
-        fault: Option<Fault>,
+        fault: Fault,
     ) -> Result<Unless<Option<(Aftermath, String)>>> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole(&sound.lived.log))?;
-        let traced = Traced { fault, ..Traced::is_cut(&path, &state) };
+        let traced = Traced { fault: Some(fault), ..Traced::is_cut(&path, &state) };
         let mut struck = 0;
         let looked = self.look_after(&mut inner, &sound.lived.told, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
@@ -226,9 +221,7 @@ impl Check<'_> {
             (_, Ok(CutTold::Failed(why))) => return Ok(Some(Err(why))),
             (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
         };
-        let count = counts.logged.unwrap_or_default() as usize;
-        let read = || Log::first(count, BufReader::new(File::open(log)?));
-        let log = read().map_err(Error::io("reading", log))?;
+        let log = read_log(log, counts.logged.unwrap_or_default())?;
         Ok(Some(Ok(Lived { told, ended, log, struck: counts.struck.unwrap_or_default() })))
     }
 
@@ -283,9 +276,9 @@ fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
 /// A fault that is about to be tried.
 enum Drawn {
     /// While the store takes its steps.
-    AtWork(Option<Fault>),
+    AtWork(Fault),
     /// While it opens and reads what it has.
-    AtRest(Option<Fault>),
+    AtRest(Fault),
     /// It takes its steps on a file system with so many bytes left.
     Full(u64),
 }
@@ -300,7 +293,7 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
         };
         let (opened, others) = (count(before), count(all));
         let after = opened + random.below(others.max(1));
-        (others > 0).then_some(Drawn::AtWork(Some(Fault::Fails { kind, after, lasts, harms })))
+        (others > 0).then_some(Drawn::AtWork(Fault::Fails { kind, after, lasts, harms }))
     };
     match kind {
         FaultKind::WriteOnce => at_work(Kind::Write, false, false),
@@ -312,7 +305,7 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
             let after = random.below(sound.reads.max(1));
             let lasts = kind == FaultKind::ReadForEver;
             let fault = Fault::Fails { kind: Kind::Read, after, lasts, harms: false };
-            (sound.reads > 0).then_some(Drawn::AtRest(Some(fault)))
+            (sound.reads > 0).then_some(Drawn::AtRest(fault))
         }
         FaultKind::NoSpace => {
             let steps = told.taken_bytes.saturating_sub(told.opening_bytes);
@@ -329,7 +322,7 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
                 }
                 None => Some(at + nth),
             });
-            bit.map(|bit| Drawn::AtRest(Some(Fault::Flips { bit })))
+            bit.map(|bit| Drawn::AtRest(Fault::Flips { bit }))
         }
     }
 }

@@ -49,6 +49,9 @@ impl Check<'_> {
     /// The pieces that a state lacks, in words: by the files that are there when nothing is missing, at the cut or at the flush
     /// before it.
     fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<Missing>> {
+        if cut.lost.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut files = Vec::new();
         for at in [cut.at, scene.log.since_flush(cut.at).start] {
             files.extend(self.files(stage, scene, Cut { at, lost: BTreeSet::new() })?);
@@ -97,7 +100,8 @@ impl Shrinking<'_, '_> {
                 None => parts = (parts * 2).min(pieces.len()),
             }
         }
-        self.earlier(stage, cut)
+        // Acknowledgements are moments of the history's own log, and not of a recovery's.
+        if self.scene.is_recovery { Ok(Some(cut)) } else { self.earlier(stage, cut) }
     }
 
     /// The pieces without one of so many parts of them, if the finding is the same then.
@@ -126,7 +130,7 @@ impl Shrinking<'_, '_> {
     /// The earliest acknowledgement at which the same pieces are enough, as far as halving finds it.
     fn earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
         let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
-        let mut moments = self.scene.moments.clone();
+        let mut moments = self.scene.history.acknowledgements();
         moments.retain(|at| (last..cut.at).contains(at));
         moments.dedup();
         let (mut from, mut to) = (0, moments.len());
