@@ -134,8 +134,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");

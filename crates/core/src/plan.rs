@@ -116,6 +116,9 @@ pub struct Plan {
     /// Faults of each kind that the disk of each trial's store has; none where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<u64>,
+    /// Numbers of records with which the time of opening after a kill is measured, with each trial's store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recovery: Vec<u64>,
     /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
     #[serde(skip_serializing_if = "is_default")]
     pub judge_settings: bool,
@@ -203,6 +206,9 @@ impl Plan {
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
+        }
+        if self.recovery.iter().any(|records| *records == 0) {
+            return Err("recovery names 0 records: it must be at least 1".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is not a parameter of the workload {}", self.workload));

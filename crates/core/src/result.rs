@@ -11,6 +11,7 @@ mod fault;
 mod machine;
 mod measured;
 mod place;
+mod recovery;
 mod rest;
 mod round;
 mod series;
@@ -29,6 +30,7 @@ pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
+pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
@@ -321,6 +323,9 @@ pub struct Measured {
     /// The faults after that; absent where none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_check: Option<FaultCheck>,
+    /// The time of opening after a kill; absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_check: Option<RecoveryCheck>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

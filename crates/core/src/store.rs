@@ -4,6 +4,7 @@
 mod build;
 mod danger;
 mod error;
+pub mod evidence;
 mod given;
 mod guarantee;
 mod setting;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
+pub use self::evidence::Evidence;
 pub use self::given::{Given, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
 pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
@@ -107,6 +109,14 @@ pub trait Store: Send + Sync {
     /// The build of the engine, as far as it can be told. Looked at when the operations are over.
     fn build(&self) -> Option<StoreBuild> {
         None
+    }
+
+    /// Has the engine check its own files; `false` where it has no such check. Nobody works on the store meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`] with the fault that it finds.
+    fn verify(&mut self) -> Result<bool> {
+        Ok(false)
     }
 
     /// The engine's own statistics, where it offers them.
@@ -401,6 +411,8 @@ pub struct StoreDef {
     pub snippet: Option<&'static str>,
     /// The same in the languages that it has bindings for, beside that of `snippet`.
     pub bindings: &'static [Snippet],
+    /// The findings of power cuts, by guarantee.
+    pub evidence: &'static [Evidence],
     /// For one of [`Kind::Server`]: what its server needs.
     pub server: Option<&'static ServerDef>,
     /// The function that opens it, or the reason why this build does not have it.
@@ -408,6 +420,12 @@ pub struct StoreDef {
 }
 
 impl StoreDef {
+    /// The same with findings of power cuts.
+    #[must_use]
+    pub const fn seen(self, evidence: &'static [Evidence]) -> StoreDef {
+        StoreDef { evidence, ..self }
+    }
+
     /// An entry for a store that this build does not have: `why` says what to do about it.
     pub const fn not_built(
         name: &'static str,
@@ -427,6 +445,7 @@ impl StoreDef {
             settings: &[],
             snippet: None,
             bindings: &[],
+            evidence: &[],
             server: None,
             open: Err(why),
         }

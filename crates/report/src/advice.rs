@@ -16,6 +16,7 @@ mod find;
 mod first_look;
 mod html;
 pub mod judge;
+mod proof;
 pub mod question;
 pub(crate) mod ratios;
 mod remarks;
@@ -81,6 +82,7 @@ impl Advice {
         let cold = cold(merged, &group, here, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
         let settings = settings::settings(table, best);
+        let proof = proof::proof(table, question, best);
         let dangers = dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
@@ -102,6 +104,7 @@ impl Advice {
             turns,
             cold,
             settings,
+            proof,
             dangers,
             repeated: cold::repeated(&group, here, question),
             safer,

@@ -467,7 +467,10 @@ pub const COLUMNS: &[Column] = &[
     checks::CUTS_BROKEN,
     checks::CUTS_MOST_LOST,
     checks::CUTS_OPEN,
+    checks::RECOVERY,
+    checks::RECOVERY_MOST,
     checks::FAULTS_SILENT,
+    checks::SYNC_FAULTS_SILENT,
 ];
 
 /// The counters of an operation, where nothing else was done between that they hold too.

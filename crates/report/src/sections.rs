@@ -5,6 +5,7 @@ mod cuts;
 mod effects;
 mod estimates;
 mod faults;
+mod recovery;
 mod requests;
 mod rounds;
 mod sizes;
@@ -21,6 +22,7 @@ pub const SECTIONS: &[&Section] = &[
     &slowdown::SECTION,
     &cuts::SECTION,
     &faults::SECTION,
+    &recovery::SECTION,
     &requests::SECTION,
     &estimates::SECTION,
     &rounds::SECTION,

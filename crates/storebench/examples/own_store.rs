@@ -53,6 +53,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
     bindings: &[],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

@@ -353,6 +353,24 @@ int sb_bdb_checkpoint(struct sb_bdb *store, uint32_t kbyte) {
     return outcome(store->env->txn_checkpoint(store->env, kbyte, 0, kbyte == 0 ? DB_FORCE : 0));
 }
 
+/* Has the engine check all pages of the database's file, which takes a handle of its own. */
+int sb_bdb_verify(struct sb_bdb *store) {
+    const char *file, *name;
+    DB *whole;
+    int ret;
+    message[0] = '\0';
+    if ((ret = store->db->sync(store->db, 0)) != 0)
+        return outcome(ret);
+    if ((ret = store->db->get_dbname(store->db, &file, &name)) != 0)
+        return outcome(ret);
+    if ((ret = db_create(&whole, store->env, 0)) != 0)
+        return outcome(ret);
+    if (store->env == NULL)
+        whole->set_errcall(whole, keep_message);
+    /* The handle is gone afterwards, whatever comes of it. */
+    return outcome(whole->verify(whole, file, NULL, NULL, 0));
+}
+
 static int log_facts(DB_ENV *env, struct sb_bdb_facts *facts) {
     uint32_t flags;
     int ret;

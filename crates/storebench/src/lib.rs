@@ -6,6 +6,7 @@ use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE
 use self::cli::Extras;
 
 pub mod cli;
+mod evidence;
 #[cfg(feature = "sqlite")]
 mod sqlite_file;
 #[cfg(feature = "sqlite")]
@@ -26,19 +27,19 @@ pub const EXTRAS: Extras = Extras {
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
 pub const STORES: &[StoreDef] = &[
-    stores::SQLITE,
-    stores::LEVELDB,
-    stores::ROCKSDB,
-    stores::BERKELEYDB,
-    stores::LMDB,
-    stores::UNQLITE,
-    stores::REDB,
-    stores::FJALL,
+    stores::SQLITE.seen(evidence::SQLITE),
+    stores::LEVELDB.seen(evidence::LEVELDB),
+    stores::ROCKSDB.seen(evidence::ROCKSDB),
+    stores::BERKELEYDB.seen(evidence::BERKELEYDB),
+    stores::LMDB.seen(evidence::LMDB),
+    stores::UNQLITE.seen(evidence::UNQLITE),
+    stores::REDB.seen(evidence::REDB),
+    stores::FJALL.seen(evidence::FJALL),
     stores::POSTGRES,
     stores::MARIADB,
-    FLAT_FOLDER,
-    NESTED_FOLDER,
-    ONE_FILE,
+    FLAT_FOLDER.seen(evidence::FLAT_FOLDER),
+    NESTED_FOLDER.seen(evidence::NESTED_FOLDER),
+    ONE_FILE.seen(evidence::ONE_FILE),
     NULL,
     MEMORY,
 ];

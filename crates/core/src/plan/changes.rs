@@ -29,6 +29,7 @@ pub struct Changes {
     pub cuts: Option<u64>,
     pub torn: Option<bool>,
     pub faults: Option<u64>,
+    pub recovery: Option<Vec<u64>>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -61,6 +62,7 @@ impl Changes {
             cuts,
             torn,
             faults,
+            recovery,
             parameters,
             settings,
             axes,
@@ -81,6 +83,7 @@ impl Changes {
         set(&mut plan.cuts, cuts.map(Some));
         set(&mut plan.torn, torn);
         set(&mut plan.faults, faults.map(Some));
+        set(&mut plan.recovery, recovery);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -100,7 +103,7 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "description",
     "trials",
     "seed",
@@ -114,6 +117,7 @@ const OWN: [&str; 13] = [
     "cuts",
     "torn",
     "faults",
+    "recovery",
 ];
 
 /// Reads changes: what is no field is an axis.
@@ -154,7 +158,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn faults);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn faults recovery);
         }
         Ok(changes)
     }

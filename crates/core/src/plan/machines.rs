@@ -67,7 +67,9 @@ impl Plan {
         // Of each of four controls there are a fifth as many.
         let cuts_s = cuts * (1.0 + 4.0 / 5.0) * look_s;
         let faults = (self.faults.unwrap_or_default() * FaultKind::ALL.len() as u64) as f64;
-        cuts_s + faults * (RECORDING_S + start_s + look_s)
+        let recovery =
+            self.recovery.iter().map(|records| *records as f64 * ADDING_S + 7.0 * (look_s / 2.0 + start_s));
+        cuts_s + faults * (RECORDING_S + start_s + look_s) + recovery.sum::<f64>()
     }
 
     /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
@@ -84,6 +86,8 @@ impl Plan {
 /// Looking at a state, and taking the steps on a disk that logs them, in seconds.
 const LOOK_S: f64 = 0.1;
 const RECORDING_S: f64 = 0.4;
+/// Adding a record in a batch, in seconds.
+const ADDING_S: f64 = 20e-6;
 
 #[cfg(test)]
 mod tests {

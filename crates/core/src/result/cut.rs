@@ -19,12 +19,18 @@ pub enum Finding {
     Lost,
     /// Something is missing, and something newer is there.
     Hole,
+    /// A record whose removal was acknowledged is there, and nothing else is amiss.
+    Resurrected,
     /// A record has a value that it never had, or the store counts records that it doesn't have.
     Wrong,
     /// The store can't be opened.
     Refused,
     /// It opens, and can't read, write, close or open again.
     Unusable,
+    /// All is there, and the engine's own check of its files finds a fault.
+    Unsound,
+    /// It can't be opened or written to because the file system is full.
+    NoSpace,
     /// It is not done within its time.
     Hung,
     /// Its process crashes.
@@ -44,13 +50,16 @@ impl Finding {
     }
 
     /// All, in the order in which reports show them.
-    pub const ALL: [Finding; 9] = [
+    pub const ALL: [Finding; 12] = [
         Finding::Held,
         Finding::Lost,
         Finding::Hole,
+        Finding::Resurrected,
         Finding::Wrong,
         Finding::Refused,
         Finding::Unusable,
+        Finding::Unsound,
+        Finding::NoSpace,
         Finding::Hung,
         Finding::Crashed,
         Finding::FileSystem,
@@ -62,9 +71,12 @@ impl Finding {
             Finding::Held => "all there",
             Finding::Lost => "newest lost",
             Finding::Hole => "hole",
+            Finding::Resurrected => "removed is back",
             Finding::Wrong => "wrong data",
             Finding::Refused => "not opened",
             Finding::Unusable => "unusable",
+            Finding::Unsound => "own check fails",
+            Finding::NoSpace => "no space",
             Finding::Hung => "hung",
             Finding::Crashed => "crashed",
             Finding::FileSystem => "not mounted",
@@ -284,6 +296,9 @@ pub struct Cuts {
     /// The time that opening took in each state in which it did not fail, in nanoseconds, on a disk that takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_ns: Vec<u64>,
+    /// States in which the engine's own check of its files found no fault; 0 where it has none.
+    #[serde(default)]
+    pub verified: u64,
     /// The controls, by what is wrong.
     #[serde(default)]
     pub controls: BTreeMap<Control, Caught>,

@@ -15,7 +15,8 @@ use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
 use crate::workload::cut;
 use crate::workload::kill::{self, Told};
-use crate::workload::spec::{Asked, Ended, KillPart, Report, Spec};
+use crate::workload::recover;
+use crate::workload::spec::{Asked, Ended, KillPart, Part, Report, Spec};
 use crate::workload::step::Step;
 use crate::workload::told;
 
@@ -35,12 +36,8 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         disk_requests::are_of(folder);
     }
     let asked = Asked { stores, spec: &spec };
-    if let Some(part) = spec.kill {
-        return kill_check(&asked, part, out);
-    }
-    if let Some(part) = &spec.cut {
-        let told = cut::run(&asked, part, |told| write(told, out).map_err(Ended::harness));
-        return told.map_err(|ended| failed(format!("telling what a cut left: {ended:?}")));
+    if let Some(part) = &spec.part {
+        return check(&asked, part, out);
     }
     Step::Preparing.begin();
     let report = match (spec.workload.def().run)(&asked) {
@@ -53,6 +50,16 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         let _ = writeln!(std::io::stderr(), "{message}");
     }
     write(&report, out)
+}
+
+/// Does a part of a check, and tells what came of it.
+fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
+    let done = match part {
+        Part::Kill(part) => return kill_check(asked, *part, out),
+        Part::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(Ended::harness)),
+        Part::Recover(part) => recover::run(asked, *part, |told| write(told, out).map_err(Ended::harness)),
+    };
+    done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
 }
 
 /// Does a part of a kill check, and tells what came of it.

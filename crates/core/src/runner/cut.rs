@@ -25,7 +25,7 @@ use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
 use crate::store::{Guarantee, Kind};
 use crate::workload::cut::{CutTold, Looked};
-use crate::workload::spec::{CutPart, Spec};
+use crate::workload::spec::{CutPart, Part, Spec};
 
 /// The longest that recording may take.
 const RECORDING: Limit =
@@ -91,6 +91,7 @@ struct Scene<'s> {
 struct InState {
     verdict: Verdict,
     open_ns: Option<u64>,
+    verified: bool,
     logged: Option<u64>,
 }
 
@@ -169,13 +170,16 @@ impl Check<'_> {
 
     /// Looks at a state, and notes what is found.
     fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut Cuts) -> Result<Done> {
-        let Some(InState { verdict, open_ns, .. }) = self.look(stage, scene, drawn)? else { return Ok(None) };
+        let Some(InState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
+            return Ok(None);
+        };
         let Verdict { finding, lost, lost_ns, message } = verdict;
         let count = cuts.found.entry(finding).or_default();
         *count += 1;
         let is_first = *count == 1;
         cuts.phases.entry(drawn.phase).or_default().note(finding);
         cuts.open_ns.extend(open_ns);
+        cuts.verified += u64::from(verified);
         if finding == Finding::Lost {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
@@ -324,8 +328,8 @@ impl Check<'_> {
         };
         inner.give_back()?;
         Ok(looked.map(|looked| {
-            let (open_ns, logged) = (looked.open_ns, looked.logged);
-            InState { verdict: scene.history.judge(drawn, looked), open_ns, logged }
+            let Looked { open_ns, verified, logged, .. } = looked;
+            InState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
         }))
     }
 
@@ -354,7 +358,7 @@ impl Check<'_> {
 
     /// Runs a process that does a part of it, in a file system on a disk; how it ended, and what it has told.
     fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
-        let spec = Spec { cut: Some(part), directory, disk: Some(disk), ..self.spec.clone() };
+        let spec = Spec { part: Some(Part::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
 }

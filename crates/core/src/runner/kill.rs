@@ -13,7 +13,7 @@ use crate::runner::supervise::{End, Limit};
 use crate::server::running;
 use crate::store::{Guarantee, Kind};
 use crate::workload::kill::Told;
-use crate::workload::spec::{KillPart, Spec};
+use crate::workload::spec::{KillPart, Part, Spec};
 
 /// The longest that one of the two processes may take.
 const LIMIT: Limit =
@@ -131,7 +131,7 @@ impl Check<'_> {
 
     /// Runs a process that does a part of it; how it ended, and what it has told.
     fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
-        self.room.run(&Spec { kill: Some(part), ..self.spec.clone() }, LIMIT)
+        self.room.run(&Spec { part: Some(Part::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 

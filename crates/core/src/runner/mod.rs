@@ -14,6 +14,7 @@ pub mod parent;
 mod part;
 mod places;
 pub mod progress;
+mod recovery;
 pub mod rehearsal;
 mod supervise;
 mod trial;

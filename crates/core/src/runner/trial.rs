@@ -22,24 +22,23 @@ use crate::measure::others;
 use crate::place::image::{HOLDER, Template};
 use crate::place::probe::Probe;
 use crate::result::{
-    BackgroundReport, Course, CutCheck, DiskReport, FORMAT_VERSION, Failure, FaultCheck, Outcome, Transit,
-    TrialResult,
+    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
 };
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
-use crate::runner::cut;
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
-use crate::runner::kill::{self, Check, Checked, Passed};
+use crate::runner::kill::Passed;
 use crate::runner::limits::{Limiting, Site};
 use crate::runner::part::Room;
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
 use crate::stage::Stage;
-use crate::store::Guarantee;
 use crate::workload::audit;
 use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
+
+mod checks;
 
 /// The result of a trial that there was no place for on the disk of this folder, with the reason.
 pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
@@ -150,6 +149,7 @@ impl Trial<'_> {
         let ran = ran.map(|ran| self.on_its_disk(ran, disk.is_some()));
         let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
+        let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
         exchange::remove(self.folder)?;
         let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
             self.remove(&self.log())?;
@@ -422,8 +422,7 @@ impl Trial<'_> {
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),
             judged: plan.judge_settings,
-            kill: None,
-            cut: None,
+            part: None,
         }
     }
 
@@ -433,83 +432,5 @@ impl Trial<'_> {
             reason: Failure::Harness,
             message: format!("the trial left no readable result: {error}"),
         })
-    }
-
-    /// Its result, with those of the cut check and of the faults that come after it, where the plan asks for them; `None` when it was
-    /// interrupted.
-    fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
-        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
-        let plan = self.job.plan;
-        let cuts = plan.cuts.filter(|states| *states > 0);
-        let faults = plan.faults.filter(|each| *each > 0);
-        let check = self.check(cuts.unwrap_or_default(), measured.guarantee);
-        if cuts.is_some() {
-            let made = match &check {
-                Ok(check) => check.make(stage)?,
-                Err(reason) => Some(CutCheck::NotMade { reason: reason.clone() }),
-            };
-            let Some(made) = made else { return Ok(None) };
-            measured.cut_check = Some(made);
-        }
-        if let Some(each) = faults {
-            let made = match &check {
-                Ok(check) => check.faults(stage, each)?,
-                Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
-            };
-            let Some(made) = made else { return Ok(None) };
-            measured.fault_check = Some(made);
-        }
-        Ok(Some(ran))
-    }
-
-    /// A check of its store on disks that are recorded, cut and broken; else a sentence: why there can't be one.
-    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::Check<'_>, String> {
-        let template = self
-            .template
-            .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
-        template.can_be_traced()?;
-        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
-        let store = store
-            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
-            .ok_or("it has no files of its own process")?;
-        let plan = self.job.plan;
-        let asked = cut::Asked {
-            states,
-            sessions: self.cell.threads().into(),
-            torn: plan.torn,
-            seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
-            tier: self.cell.guarantee().tier().unwrap_or(given),
-            kind: store.kind,
-        };
-        let spec = self.spec(Err("nothing of it is measured".into()), None);
-        let stem = self.log().trim_end_matches(".log").to_owned();
-        Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
-    }
-
-    /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has
-    /// failed the trial.
-    fn kill_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
-        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
-        let Some(left_out) = kill::left_out(self.job, self.passed, self.cell, measured) else {
-            return Ok(Some(ran));
-        };
-        let check = || {
-            let group = Err("nothing of it is measured".into());
-            let spec = self.spec(group, None);
-            Check { spec, room: self.room_of_check("running a kill check in") }.make()
-        };
-        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
-            Ok(Checked::As(check)) => measured.kill_check = Some(check),
-            Ok(Checked::Interrupted) => return Ok(None),
-            Ok(Checked::Failed { reason, message }) => {
-                ran.report = Report::Failed { reason, message };
-                ran.log = self.log();
-            }
-            Err(Error { message, .. }) if self.has_lost_disk() => {
-                ran.report = Report::Failed { reason: Failure::Harness, message };
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(Some(self.on_its_disk(ran, !self.has_lost_disk())))
     }
 }

@@ -78,6 +78,7 @@ const FOLDER: StoreDef = StoreDef {
     settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
     bindings: &[Snippet::python(include_str!("folder/snippet.py"))],
+    evidence: &[],
     server: None,
     open: Err("this is what the layouts share"),
 };

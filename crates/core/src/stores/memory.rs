@@ -35,6 +35,7 @@ pub const MEMORY: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

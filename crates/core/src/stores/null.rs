@@ -31,6 +31,7 @@ pub const NULL: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

@@ -66,6 +66,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     settings: &[],
     snippet: Some(include_str!("one_file/snippet.txt")),
     bindings: &[Snippet::python(include_str!("one_file/snippet.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

@@ -28,6 +28,7 @@ pub mod quanta;
 mod read_buffer;
 pub mod reason;
 pub mod recorder;
+pub mod recover;
 pub mod replay;
 pub mod shop;
 pub mod spec;

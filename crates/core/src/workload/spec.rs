@@ -56,12 +56,21 @@ pub struct Spec {
     /// Whether its settings may give less than the tier that is asked for: they are judged by states after power cuts.
     #[serde(default)]
     pub judged: bool,
-    /// The part of a kill check that it does in place of the workload.
+    /// The part of a check that it does in place of the workload.
     #[serde(default)]
-    pub kill: Option<KillPart>,
-    /// The part of a cut check that it does in place of the workload.
-    #[serde(default)]
-    pub cut: Option<CutPart>,
+    pub part: Option<Part>,
+}
+
+/// The part of a check that a process does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Of a kill check.
+    Kill(KillPart),
+    /// Of a cut check, or of one of faults.
+    Cut(CutPart),
+    /// Of a recovery check.
+    Recover(RecoverPart),
 }
 
 /// The part of a kill check that a process does.
@@ -77,6 +86,17 @@ pub enum KillPart {
         /// Whether what had not been synced was undone.
         undone: bool,
     },
+}
+
+/// The part of a recovery check that a process does: it opens the store, adds records, and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoverPart {
+    /// The records that the store has.
+    pub records: u64,
+    /// Those that it adds.
+    pub adds: u64,
+    /// Whether it closes the store; else it is killed.
+    pub closes: bool,
 }
 
 /// The part of a cut check that a process does.

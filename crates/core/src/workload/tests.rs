@@ -239,8 +239,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
 }

@@ -36,6 +36,8 @@ pub struct Advice {
     pub safer: BTreeSet<String>,
     /// The settings of the recommended store, in two lines.
     pub settings: Vec<String>,
+    /// The findings of power cuts of the recommended store, where there are any.
+    pub proof: Option<String>,
     /// The dangers of the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,
     /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.

@@ -33,6 +33,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let first = (
         (
             p(lead).class("lead"),
+            advice.proof.clone().map(p),
             cautions(advice)
                 .into_iter()
                 .map(|line| p((tag("strong").with("Caution: "), line)))

@@ -26,9 +26,15 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let lead = if advice.is_recommendation() { "Recommended:" } else { "Measured alone:" };
     out.push_str(&format!("\n{} {painted} {}\n", style.paint(HEADING, lead), one_line(&best.version)));
     let cautions = cautions(advice).into_iter().map(|line| format!("Caution: {line}")).collect();
-    let lines =
-        [vec![danger(advice, best)], cautions, costs(advice, best), remarks(advice), practice(advice)]
-            .concat();
+    let lines = [
+        vec![danger(advice, best)],
+        advice.proof.iter().cloned().collect(),
+        cautions,
+        costs(advice, best),
+        remarks(advice),
+        practice(advice),
+    ]
+    .concat();
     out.push_str(&indented(&lines, style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
     out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));

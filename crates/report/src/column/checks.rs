@@ -1,6 +1,8 @@
 //! Figures of the checks that come after a trial: states after power cuts, and faults of the disk.
 
-use storebench_core::result::{Aftermath, CutCheck, Cuts, FaultCheck, Finding, Measured};
+use storebench_core::result::{
+    Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, Recovery,
+};
 use storebench_core::store::Guarantee;
 
 use super::{Better, Column, Unit, over, trial};
@@ -41,6 +43,41 @@ pub(super) const FAULTS_SILENT: Column =
         over(faults.all(|aftermath| aftermath == Aftermath::Silent), faults.all(|_| true))
     })
     .closer();
+
+/// The share of failed writes and flushes after which that is so.
+pub(super) const SYNC_FAULTS_SILENT: Column =
+    trial("sync_faults_silent", "silent failures of writes and flushes", Unit::Share, Better::Lower, |m| {
+        const KINDS: [FaultKind; 5] = [
+            FaultKind::WriteOnce,
+            FaultKind::WriteForEver,
+            FaultKind::ShortWrite,
+            FaultKind::FlushOnce,
+            FaultKind::FlushForEver,
+        ];
+        let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
+        let all = KINDS.iter().flat_map(|kind| Aftermath::ALL.map(|aftermath| faults.of(*kind, aftermath)));
+        over(KINDS.iter().map(|kind| faults.of(*kind, Aftermath::Silent)).sum(), all.sum())
+    })
+    .closer();
+
+/// The time that opening takes after the store's process was killed, with the most records, in the median.
+pub(super) const RECOVERY: Column =
+    trial("recovery", "opening after a kill", Unit::Nanoseconds, Better::Lower, |m| {
+        quantile(&after_kills(m)?, 0.5).map(|ns| ns as f64)
+    });
+
+/// The longest of these times.
+pub(super) const RECOVERY_MOST: Column =
+    trial("recovery_most", "opening after a kill, at most", Unit::Nanoseconds, Better::Lower, |m| {
+        quantile(&after_kills(m)?, 1.0).map(|ns| ns as f64)
+    })
+    .closer();
+
+/// The times of opening after kills, with the most records.
+fn after_kills(measured: &Measured) -> Option<Vec<u64>> {
+    let most: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
+    Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
+}
 
 /// The states after power cuts of a trial.
 fn cuts(measured: &Measured) -> Option<&Cuts> {

@@ -96,6 +96,7 @@ impl Looked {
             .iter()
             .for_each(|(control, states)| all.controls.entry(*control).or_default().add(*states));
         all.open_ns.extend(&made.open_ns);
+        all.verified += made.verified;
         self.bad.extend(made.bad.iter().map(|bad| (position, bad.clone())));
         all.lost_steps.extend(&made.lost_steps);
         all.lost_ns.extend(&made.lost_ns);

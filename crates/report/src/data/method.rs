@@ -9,7 +9,7 @@ use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 28] = [
+const NO_PART: [&str; 29] = [
     "format",
     "name",
     "title",
@@ -33,6 +33,7 @@ const NO_PART: [&str; 28] = [
     "cuts",
     "torn",
     "faults",
+    "recovery",
     // The tier that was given is told with each trial.
     "judge_settings",
     "published",

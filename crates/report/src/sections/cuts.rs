@@ -39,12 +39,17 @@ const CUTS: Shape = Shape {
         Column::whole("held").at(Place::Line, "all there"),
         Column::whole("lost").at(Place::Line, "newest lost"),
         Column::whole("hole").at(Place::Line, "hole"),
+        Column::whole("resurrected").at(Place::Line, "removed is back"),
         Column::whole("wrong").at(Place::Line, "wrong"),
         Column::whole("refused").at(Place::Line, "not opened"),
         Column::whole("unusable").at(Place::Line, "unusable"),
+        Column::whole("unsound").at(Place::Line, "own check fails"),
+        Column::whole("no_space").at(Place::Line, "no space"),
         Column::whole("hung").at(Place::Line, "hung"),
         Column::whole("crashed").at(Place::Line, "crashed"),
         Column::whole("file_system").at(Place::Line, "not mounted"),
+        // States in which the engine's own check found no fault.
+        Column::whole("verified"),
         // Steps and time of which the newest was lost, in the median and the 99th percentile.
         Column::whole("lost_steps_p50"),
         Column::whole("lost_steps_p99"),
@@ -144,12 +149,16 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
         ("held", some(Finding::Held)),
         ("lost", some(Finding::Lost)),
         ("hole", some(Finding::Hole)),
+        ("resurrected", some(Finding::Resurrected)),
         ("wrong", some(Finding::Wrong)),
         ("refused", some(Finding::Refused)),
         ("unusable", some(Finding::Unusable)),
+        ("unsound", some(Finding::Unsound)),
+        ("no_space", some(Finding::NoSpace)),
         ("hung", some(Finding::Hung)),
         ("crashed", some(Finding::Crashed)),
         ("file_system", some(Finding::FileSystem)),
+        ("verified", whole(cuts.verified)),
         ("lost_steps_p50", at(&cuts.lost_steps, 0.5)),
         ("lost_steps_p99", at(&cuts.lost_steps, 0.99)),
         ("lost_p50", after(0.5)),
@@ -202,7 +211,11 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
         (false, true) => format!(". The check saw {}", controls.join(", ")),
         (false, false) => format!(". It saw too little to count: {}", controls.join(", ")),
     };
-    Some(format!("{store}: {found}{}{checked}.", parts(one)))
+    let own = match cuts.verified {
+        0 => String::new(),
+        verified => format!(". Its own check found no fault in {verified} of them"),
+    };
+    Some(format!("{store}: {found}{own}{}{checked}.", parts(one)))
 }
 
 /// The states that were cut while the store did not take steps.

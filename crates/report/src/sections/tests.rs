@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use storebench_core::cell::Background;
 use storebench_core::result::{
     Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
-    Finding, KeptState, Missing, OfKind, Owner, Phase, Requests, Tally,
+    Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -42,6 +42,7 @@ fn run_for(section: &str) -> Run {
         "estimates" => estimating(),
         "cuts" => cut(),
         "faults" => faulty(),
+        "recovery" => killed(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -168,6 +169,30 @@ fn faulty() -> Run {
         trial.measured.as_mut().unwrap().fault_check = Some(match trial.cell.store() {
             "lmdb" => FaultCheck::Made(faults),
             _ => FaultCheck::NotMade { reason: "its place is no file system in an image".into() },
+        });
+    }
+    run
+}
+
+/// A run with recoveries: of one store with two numbers of records, of which the larger takes longer, and of one none could be made.
+fn killed() -> Run {
+    let stores = ["redb", "memory"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    let reopened = |records, added, open_ns| Reopened { records, added, open_ns, first_read_ns: 50_000 };
+    let size = |records: u64, open_ns: u64| Recovery {
+        records,
+        killed: (0..5).map(|kill| reopened(records + kill, records, open_ns * (10 + kill))).collect(),
+        closed: reopened(records + 5, 0, open_ns),
+    };
+    for trial in &mut run.trials {
+        trial.measured.as_mut().unwrap().recovery_check = Some(match trial.cell.store() {
+            "redb" => {
+                RecoveryCheck { sizes: vec![size(1_000, 100_000), size(10_000, 900_000)], not_made: None }
+            }
+            _ => RecoveryCheck {
+                sizes: Vec::new(),
+                not_made: Some("it has no files of its own process".into()),
+            },
         });
     }
     run
@@ -453,6 +478,11 @@ fn states_after_power_cuts_are_told_in_figures_and_in_words() {
 #[test]
 fn faults_are_told_by_what_came_of_them() {
     insta::assert_snapshot!("faults", shown("faults", faulty(), true));
+}
+
+#[test]
+fn recoveries_are_told_by_the_number_of_records() {
+    insta::assert_snapshot!("recovery", shown("recovery", killed(), true));
 }
 
 #[test]

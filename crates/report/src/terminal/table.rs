@@ -60,7 +60,12 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
             let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
             grids.push(grid(merged, &sorted, position, operation, &columns, seen));
         }
-        let columns: Vec<&Column> = shown(merged).filter(|column| !column.is_of_operation()).collect();
+        // What was measured of no store here, such as a recovery that was not asked for, has no column.
+        let stores = || sorted.entries[position].values();
+        let is_measured =
+            |column: &&Column| stores().any(|entries| !series(entries, "trial", column).is_empty());
+        let columns: Vec<&Column> =
+            shown(merged).filter(|column| !column.is_of_operation()).filter(is_measured).collect();
         grids.push(grid(merged, &sorted, position, "trial", &columns, seen));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();

@@ -286,6 +286,9 @@ pub struct HowArgs {
     /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub faults: Option<u64>,
+    /// After each trial, measure how long its store takes to open after its process was killed, with so many records
+    #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub recovery: Option<Vec<u64>>,
     /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -404,6 +407,7 @@ impl RunArgs {
             cuts: self.how.cuts,
             torn: self.how.torn.then_some(true),
             faults: self.how.faults,
+            recovery: self.how.recovery.clone(),
             // A plan's own words.
             description: None,
             trials: self.how.trials,

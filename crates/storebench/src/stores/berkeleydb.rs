@@ -80,6 +80,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open as OpenFn),
 };
@@ -213,6 +214,12 @@ impl Store for BerkeleyDb {
                 code => return check(code).map(|()| count),
             }
         }
+    }
+
+    fn verify(&mut self) -> Result<bool> {
+        let _turn = self.turn()?;
+        // SAFETY: the database is open, and nobody else has it.
+        check(unsafe { ffi::sb_bdb_verify(self.db.as_ptr()) }).map(|()| true)
     }
 
     fn settle(&self) -> Result<()> {

@@ -62,6 +62,7 @@ pub const FJALL: StoreDef = StoreDef {
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     bindings: &[Snippet::python(include_str!("../snippets/fjall.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

@@ -50,6 +50,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open as OpenFn),
 };

@@ -51,6 +51,7 @@ pub const LMDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };

@@ -55,6 +55,7 @@ pub const MARIADB: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     bindings: &[Snippet::python(include_str!("../snippets/mariadb.py"))],
+    evidence: &[],
     server: Some(&Mysql::SERVER),
     open: Ok(open::<Mysql>),
 };

@@ -55,6 +55,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
     bindings: &[Snippet::python(include_str!("../snippets/postgres.py"))],
+    evidence: &[],
     server: Some(&Postgresql::SERVER),
     open: Ok(open::<Postgresql>),
 };

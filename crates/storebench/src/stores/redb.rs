@@ -51,6 +51,7 @@ pub const REDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
     bindings: &[Snippet::python(include_str!("../snippets/redb.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };
@@ -158,6 +159,15 @@ impl Store for Redb {
     fn count(&self) -> Result<u64> {
         let table = self.read()?.open_table(RECORDS).map_err(StoreError::engine)?;
         table.len().map_err(StoreError::engine)
+    }
+
+    fn verify(&mut self) -> Result<bool> {
+        match self.database.check_integrity().map_err(StoreError::engine)? {
+            true => Ok(true),
+            false => {
+                Err(StoreError::Engine("check_integrity found the file damaged, and repaired it".into()))
+            }
+        }
     }
 
     fn settle(&self) -> Result<()> {

@@ -64,6 +64,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/rocksdb.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open as OpenFn),
 };

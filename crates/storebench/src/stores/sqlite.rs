@@ -70,6 +70,7 @@ pub const SQLITE: StoreDef = StoreDef {
         Snippet::rust(include_str!("../snippets/sqlite.rs.txt")),
         Snippet::python(include_str!("../snippets/sqlite.py")),
     ],
+    evidence: &[],
     server: None,
     open: Ok(open),
 };
@@ -195,6 +196,17 @@ impl Store for Sqlite {
         // Counting reads all keys; those pages should not stay in memory beside the sessions' caches.
         own.release_memory().map_err(StoreError::engine)?;
         u64::try_from(count).map_err(StoreError::engine)
+    }
+
+    fn verify(&mut self) -> Result<bool> {
+        let own = self.own();
+        let found: String =
+            own.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(StoreError::engine)?;
+        if found == "ok" {
+            Ok(true)
+        } else {
+            Err(StoreError::Engine(format!("PRAGMA integrity_check: {found}")))
+        }
     }
 
     fn settle(&self) -> Result<()> {

@@ -59,6 +59,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     bindings: &[Snippet::python(include_str!("../snippets/unqlite.py"))],
+    evidence: &[],
     server: None,
     open: Ok(open as OpenFn),
 };

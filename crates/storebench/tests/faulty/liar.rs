@@ -70,6 +70,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         settings: &[],
         snippet: None,
         bindings: &[],
+        evidence: &[],
         server: None,
         open: Ok(open),
     }

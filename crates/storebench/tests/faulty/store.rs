@@ -28,6 +28,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         settings: &[],
         snippet: None,
         bindings: &[],
+        evidence: &[],
         server: None,
         open: Ok(open),
     }

@@ -41,8 +41,7 @@ fn trial(
     let spec = Spec {
         parent: 0,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
         beside: None,
         cell,
         directory,

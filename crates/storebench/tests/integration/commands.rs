@@ -29,13 +29,14 @@ const NARROW: [(&str, &str); 7] = [
 ];
 
 /// The same for the study of power cuts.
-const NARROW_CUTS: [(&str, &str); 6] = [
+const NARROW_CUTS: [(&str, &str); 7] = [
     ("--store", "sqlite"),
     ("--records", "20"),
     ("--guarantee", "process"),
     ("--operations", "5"),
     ("--trials", "1"),
     ("--cuts", "2"),
+    ("--recovery", "100"),
 ];
 
 /// The same for the study of one table.
@@ -96,8 +97,9 @@ const NARROW_PLACES: [(&str, &str); 5] = [
 const NARROW_TRACE: [(&str, &str); 2] = [("--store", "sqlite,lmdb"), ("--trials", "1")];
 
 /// Options whose value is made small whatever it is.
-const SHORT: [(&str, &str); 6] = [
+const SHORT: [(&str, &str); 7] = [
     ("--duration", "50ms"),
+    ("--recovery", "100"),
     ("--budget", "1s"),
     ("--operations", "5"),
     ("--trials", "1"),

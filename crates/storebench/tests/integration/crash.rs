@@ -189,3 +189,93 @@ fn a_place_that_is_no_image_has_no_states_and_says_why() {
         "{check:?}"
     );
 }
+
+/// The folder is not synced after a file was renamed in it: POSIX promises nothing then, and ext2 and XFS keep to that.
+#[test]
+fn a_file_that_was_renamed_can_vanish_where_its_folder_is_not_synced() {
+    for (mkfs, place) in [("ext2", "ext2:4096"), ("xfs", "xfs")] {
+        if !can_cut() || !can_mount(mkfs) {
+            continue;
+        }
+        let set = |sync_folder: bool| {
+            format!(
+                "--place {place} --set flat-folder.write=rename --set flat-folder.sync_folder={sync_folder}"
+            )
+        };
+        let (_, cuts) = judged("flat-folder", "power", &set(false), 20);
+        assert!(cuts.of(Finding::Lost) > 0, "{place}: {cuts:?}");
+        let (_, cuts) = judged("flat-folder", "power", &set(true), 10);
+        assert_eq!(cuts.of(Finding::Held), cuts.states(), "{place}: {cuts:?}");
+    }
+}
+
+#[test]
+fn the_time_of_opening_after_a_kill_is_measured() {
+    let scratch = Scratch::new();
+    let run = format!("run crud --store sqlite,redb,memory --recovery 100,2000 {TINY}");
+    scratch.storebench(&run).ends(Exit::Success);
+    let run = scratch.results();
+    for trial in &run.trials {
+        let check = trial.ok().unwrap().recovery_check.as_ref().unwrap();
+        if trial.cell.store() == "memory" {
+            assert!(check.sizes.is_empty() && check.not_made.is_some(), "{check:?}");
+            continue;
+        }
+        let records: Vec<u64> = check.sizes.iter().map(|size| size.records).collect();
+        assert_eq!((records.as_slice(), &check.not_made), ([100, 2_000].as_slice(), &None));
+        for size in &check.sizes {
+            let added: Vec<u64> = size.killed.iter().map(|reopened| reopened.added).collect();
+            assert_eq!((added.len(), added[0]), (5, size.records));
+            assert!(size.killed.iter().all(|reopened| reopened.open_ns > 0 && reopened.first_read_ns > 0));
+            let held: u64 = added.iter().sum();
+            assert_eq!((size.closed.records, size.closed.added), (held, 0), "{size:?}");
+        }
+    }
+    let said = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(said.out.contains("Recovery: how long a store takes to open"), "{said}");
+    scratch
+        .storebench(&format!("run crud --store sqlite --recovery 0 {TINY}"))
+        .complains(Exit::BadValue, &["recovery"]);
+    scratch.assert_nothing_left();
+}
+
+/// PostgreSQL with a setting, on a disk that tears blocks; `None` where this machine has no PostgreSQL.
+fn torn_postgres(set: &str, states: u32) -> Option<Cuts> {
+    let postgres = storebench::STORES.iter().find(|store| store.name == "postgres").unwrap();
+    if let Some(why) = postgres.lacks() {
+        skipped("postgres", &why);
+        return None;
+    }
+    Some(judged("postgres", "power", &format!("--torn --set postgres.{set}"), states).1)
+}
+
+/// postgresql.org, Write Ahead Log: turning fsync off can corrupt the database when the power fails.
+#[test]
+fn postgres_without_syncs_does_not_open_after_some_cuts() {
+    if !can_cut() {
+        return;
+    }
+    let Some(cuts) = torn_postgres("fsync=off", 20) else { return };
+    assert!(cuts.of(Finding::Refused) > 0, "{cuts:?}");
+}
+
+/// The same of full_page_writes: a page that is written in part can't be made whole from the log. A checkpoint must be under way in it,
+/// and what is torn must be read: it takes some states to meet that.
+#[test]
+fn postgres_without_whole_pages_in_its_log_is_damaged_by_a_torn_page() {
+    if !can_cut() {
+        return;
+    }
+    let is_damaged = |cuts: &Cuts| {
+        let damage = [Finding::Hole, Finding::Wrong, Finding::Refused, Finding::Unusable, Finding::Unsound];
+        damage.iter().any(|finding| cuts.of(*finding) > 0)
+    };
+    let mut tries = 0..4;
+    while tries.next().is_some() {
+        let Some(cuts) = torn_postgres("full_page_writes=off", 60) else { return };
+        if is_damaged(&cuts) {
+            return;
+        }
+    }
+    panic!("no state of four checks was damaged");
+}

@@ -62,8 +62,7 @@ fn trial_with(
     let spec = Spec {
         parent: 0,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
         beside: None,
         cell,
         directory,

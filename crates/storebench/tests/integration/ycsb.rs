@@ -48,8 +48,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
     Spec {
         parent: 0,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
         beside: None,
         cell,
         directory,

@@ -71,30 +71,42 @@ impl<'h> Draw<'h> {
         self.number - 1
     }
 
-    /// So many states that could be, if there are as many: a tenth while the store is created, a tenth while it settles.
+    /// So many states that could be, if there are as many: a tenth while the store is created, a fifth while it settles.
     pub fn states(&mut self, count: u64) -> Vec<Drawn> {
+        let history = self.history;
+        let settling = history.part(Phase::Settling);
+        let times = settling.len().max(1) as u64;
         let mut states = Vec::new();
-        for (phase, part) in
-            [(Phase::Creating, count / 10), (Phase::Settling, count / 10), (Phase::Writing, count)]
-        {
-            let within = self.history.part(phase);
-            let wanted = if phase == Phase::Writing { count - states.len() as u64 } else { part };
-            let skipped = if phase == Phase::Writing { self.history.part(Phase::Settling) } else { 0..0 };
-            let cuts = self.cuts(&self.history.log, &within, &skipped, wanted);
+        self.draw_in(&history.part(Phase::Creating), &[], count / 10, &mut states);
+        self.draw_in(&settling, &[], (count / 5).div_ceil(times), &mut states);
+        let wanted = count.saturating_sub(states.len() as u64);
+        self.draw_in(&history.part(Phase::Writing), &settling, wanted, &mut states);
+        states
+    }
+
+    /// So many states within each of some parts and not within others.
+    fn draw_in(
+        &mut self,
+        parts: &[Range<usize>],
+        skipped: &[Range<usize>],
+        count: u64,
+        states: &mut Vec<Drawn>,
+    ) {
+        for within in parts {
+            let cuts = self.cuts(&self.history.log, within, skipped, count);
             states.extend(cuts.into_iter().map(|cut| {
                 let number = self.next();
                 self.history.drawn(number, cut)
             }));
         }
-        states
     }
 
     /// Cuts of a log at moments within some and not within others.
-    fn cuts(&mut self, log: &Log, within: &Range<usize>, skipped: &Range<usize>, count: u64) -> Vec<Cut> {
+    fn cuts(&mut self, log: &Log, within: &Range<usize>, skipped: &[Range<usize>], count: u64) -> Vec<Cut> {
         let (mut cuts, mut in_vain) = (Vec::new(), 0);
         while (cuts.len() as u64) < count && in_vain < IN_VAIN && !within.is_empty() {
             let at = self.moment(within);
-            if skipped.contains(&at) {
+            if skipped.iter().any(|part| part.contains(&at)) {
                 in_vain += 1;
                 continue;
             }
@@ -121,7 +133,7 @@ impl<'h> Draw<'h> {
             acknowledgements: Vec::new(),
             seen: HashSet::new(),
         };
-        let cuts = again.cuts(log, &(after + 1..log.len() + 1), &(0..0), count);
+        let cuts = again.cuts(log, &(after + 1..log.len() + 1), &[], count);
         let drawn = |cut| Drawn { number: self.next(), phase: Phase::Recovering, cut, ..of.clone() };
         cuts.into_iter().map(drawn).collect()
     }
@@ -179,9 +191,8 @@ impl<'h> Draw<'h> {
     /// Just before a flush, where most is under way.
     fn before_a_flush(&mut self) -> Option<Drawn> {
         let history = self.history;
-        let within = history.part(Phase::Writing);
-        let first = self.flushes.partition_point(|at| *at < within.start);
-        let flushes = &self.flushes[first..self.flushes.partition_point(|at| *at < within.end)];
+        let opened = history.told.opened as usize;
+        let flushes = &self.flushes[self.flushes.partition_point(|at| *at < opened)..];
         let at = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
         let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
         let number = self.next();
@@ -206,7 +217,7 @@ mod tests {
         });
         let mark = |step: u64| Mark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
         let sessions = vec![(0..10).map(mark).collect()];
-        let told = Recorded { sessions, began: 0, opened: 0, settling: (0, 0) };
+        let told = Recorded { sessions, began: 0, opened: 0, settling: Vec::new() };
         History { log: Log::of(entries.map(Ok)).unwrap(), told }
     }
 

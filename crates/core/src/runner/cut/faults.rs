@@ -265,8 +265,9 @@ fn whole(log: &Log) -> Cut {
 fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
     match finding {
         Finding::Held => Aftermath::Unharmed,
-        Finding::Lost | Finding::Hole | Finding::Wrong => Aftermath::Silent,
-        Finding::Refused | Finding::Unusable => refused,
+        Finding::Lost | Finding::Hole | Finding::Resurrected | Finding::Wrong => Aftermath::Silent,
+        Finding::Unsound => Aftermath::Told,
+        Finding::Refused | Finding::Unusable | Finding::NoSpace => refused,
         Finding::Hung => Aftermath::Hung,
         Finding::Crashed => Aftermath::Crashed,
         Finding::FileSystem => Aftermath::FileSystem,

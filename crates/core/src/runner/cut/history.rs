@@ -60,18 +60,19 @@ impl History {
     }
 
     /// The moments of a part of the history; none where the disk was asked for nothing in it.
-    pub fn part(&self, phase: Phase) -> Range<usize> {
-        let Recorded { began, opened, settling, .. } = self.told;
+    pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
+        let Recorded { began, opened, settling, .. } = &self.told;
+        let whole = |from: u64, to: usize| vec![from as usize..to];
         match phase {
-            Phase::Creating => began as usize..opened as usize,
-            Phase::Settling => settling.0 as usize + 1..settling.1 as usize,
-            Phase::Writing | Phase::Recovering => opened as usize..History::end(&self.told) + 1,
+            Phase::Creating => whole(*began, *opened as usize),
+            Phase::Settling => settling.iter().map(|(from, to)| *from as usize + 1..*to as usize).collect(),
+            Phase::Writing | Phase::Recovering => whole(*opened, History::end(&self.told) + 1),
         }
     }
 
     /// The part of the history in which a moment lies.
     pub fn phase(&self, at: usize) -> Phase {
-        let is_in = |phase: &Phase| self.part(*phase).contains(&at);
+        let is_in = |phase: &Phase| self.part(*phase).iter().any(|part| part.contains(&at));
         [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
     }
 
@@ -136,7 +137,7 @@ mod tests {
             (0..5).map(|step| mark(step * 2)).collect(),
             (0..5).map(|step| mark(step * 2 + 1)).collect(),
         ];
-        let told = Recorded { sessions, began: 0, opened: 10, settling: (20, 22) };
+        let told = Recorded { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
         History { log: Log::of([]).unwrap(), told }
     }
 
@@ -154,6 +155,7 @@ mod tests {
             kept: Vec::new(),
             message: String::new(),
             open_ns: None,
+            verified: false,
             logged: None,
         }
     }

@@ -93,7 +93,7 @@ fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Resul
             return Ok(Held::Wrong(format!("the record {key} {found}")));
         }
         if let [None, Some(number)] = values[..]
-            && matches!(step(number), steps::Step::Batch(_))
+            && matches!(step(number), steps::Step::Batch(_) | steps::Step::Transaction(_))
         {
             of_batches.entry(number).or_default().push(found.is_some());
         }

@@ -12,6 +12,8 @@ use crate::workload::stop::Stop;
 pub(super) enum Held {
     /// As its first so many steps left them: the most that do.
     First(u64),
+    /// Nothing but removals is missing: a record is there that was removed, and nobody wrote it since.
+    Resurrected(String),
     /// No number of first steps explains it.
     Hole,
     /// A record has a value that it never had.
@@ -36,6 +38,9 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
     // Whether the first so many steps explain what was found, for each number of them.
     let mut explains = vec![true; begun as usize + 1];
+    // The same where records that were removed may be there.
+    let mut but_removed = explains.clone();
+    let mut back = None;
     for (record, wrote) in history(lane, begun) {
         let key = record_key(record);
         let mut value = None;
@@ -57,16 +62,32 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
                 None => last.is_none_or(|last| !wrote[last].1),
             }
         };
-        for (taken, explains) in (0..).zip(explains.iter_mut()) {
+        let is_back = |taken: u64| {
+            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
+            by.flatten() < last && last.is_some_and(|last| !wrote[last].1) && value.is_some()
+        };
+        for (taken, (explains, but_removed)) in (0..).zip(explains.iter_mut().zip(&mut but_removed)) {
             // Of a batch that is not atomic any part may be there once it was begun.
             let in_part = batch == Batch::Grouped
                 && taken < begun
-                && matches!(step(steps::of_session(lane, taken)), steps::Step::Batch(_));
-            *explains &= fits(taken) || (in_part && fits(taken + 1));
+                && matches!(
+                    step(steps::of_session(lane, taken)),
+                    steps::Step::Batch(_) | steps::Step::Transaction(_)
+                );
+            let fits = fits(taken) || (in_part && fits(taken + 1));
+            *explains &= fits;
+            *but_removed &= fits || is_back(taken);
+        }
+        if is_back(begun) {
+            back.get_or_insert(key);
         }
     }
     let most = explains.iter().rposition(|explains| *explains);
-    Ok(most.map_or(Held::Hole, |most| Held::First(most as u64)))
+    Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
+        (Some(most), _) => Held::First(most as u64),
+        (None, Some(key)) => Held::Resurrected(format!("the record {key} is there, and was removed")),
+        (None, None) => Held::Hole,
+    })
 }
 
 #[cfg(test)]
@@ -129,6 +150,21 @@ pub(super) mod tests {
         let without = |missing: u64| after((0..6).filter(|number| *number != missing));
         assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), Held::Hole);
         assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), Held::First(5));
+    }
+
+    #[test]
+    fn a_record_that_is_back_after_its_removal_is_no_other_hole() {
+        let removal = (0..).find(|number| matches!(step(*number), steps::Step::Remove(_))).unwrap();
+        let without = after((0..removal + 4).filter(|number| *number != removal));
+        let held = read(&mut { without }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(held, Held::Resurrected(_)), "{held:?}");
+        // As the newest it is a step that is lost.
+        assert_eq!(
+            read(&mut after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
+            Held::First(removal)
+        );
+        let both = after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
+        assert_eq!(read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap(), Held::Hole);
     }
 
     #[test]

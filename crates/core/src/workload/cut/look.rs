@@ -35,13 +35,16 @@ pub(super) fn look_by(
         kept: Vec::new(),
         message: String::new(),
         open_ns: None,
+        verified: false,
         logged: None,
     };
+    // A store that has no room to work in is not damaged by that.
+    let or_full = |finding| if is_full(asked) { Finding::NoSpace } else { finding };
     let found = |looked: Looked, finding, message| Ok(CutTold::Found(Looked { finding, message, ..looked }));
     let start = Instant::now();
-    let store = match open(asked, made, Step::Reopening) {
+    let mut store = match open(asked, made, Step::Reopening) {
         Ok(store) => store,
-        Err(Ended::Failed(stop)) => return found(looked, Finding::Refused, stop.message),
+        Err(Ended::Failed(stop)) => return found(looked, or_full(Finding::Refused), stop.message),
         Err(unsupported) => return Err(unsupported),
     };
     looked.open_ns = Some(start.elapsed().as_nanos() as u64);
@@ -54,16 +57,26 @@ pub(super) fn look_by(
         match held {
             Held::First(steps) => looked.kept.push(steps),
             Held::Wrong(message) => return found(looked, Finding::Wrong, message),
+            Held::Resurrected(message) => return found(looked, Finding::Resurrected, message),
             Held::Hole => {
                 let message = "no number of first steps explains what is there".into();
                 return found(looked, Finding::Hole, message);
             }
         }
     }
+    match store.verify() {
+        Ok(verified) => looked.verified = verified,
+        Err(error) => return found(looked, or_full(Finding::Unsound), error.to_string()),
+    }
     match works_on(asked, made, store) {
         Ok(()) => Ok(CutTold::Found(looked)),
-        Err(why) => found(looked, Finding::Unusable, why),
+        Err(why) => found(looked, or_full(Finding::Unusable), why),
     }
+}
+
+/// Whether nothing is left of the file system.
+fn is_full(asked: &Asked<'_>) -> bool {
+    rustix::fs::statvfs(&asked.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
 /// Whether a store takes a new record, closes, opens again, and has it; else why not.

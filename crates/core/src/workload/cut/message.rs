@@ -27,8 +27,8 @@ pub struct Recorded {
     pub began: u64,
     /// Entries of the log when the store was open for the first time.
     pub opened: u64,
-    /// Entries before and after the store was asked to settle, after half of the steps.
-    pub settling: (u64, u64),
+    /// Entries before and after each time that the store was asked to settle: after a third of the steps, and after two.
+    pub settling: Vec<(u64, u64)>,
 }
 
 /// The finding in a state, as its process tells it.
@@ -42,6 +42,9 @@ pub struct Looked {
     pub message: String,
     /// The time that opening took, in nanoseconds.
     pub open_ns: Option<u64>,
+    /// Whether the engine has checked its own files, and found no fault.
+    #[serde(default)]
+    pub verified: bool,
     /// Entries of the disk's log when all had been read, where it has one.
     pub logged: Option<u64>,
 }
@@ -49,7 +52,7 @@ pub struct Looked {
 impl Looked {
     /// One of a process that could not look.
     pub fn not_well(finding: Finding, message: String) -> Looked {
-        Looked { finding, kept: Vec::new(), message, open_ns: None, logged: None }
+        Looked { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }
 }
 

@@ -33,12 +33,16 @@ pub(super) fn record(
     let taking = Taking { store: &*store, log, start: Instant::now() };
     let opened = log.length()?;
     let each = count.div_ceil(sessions);
-    let mut all = taking.sessions(sessions, 0..each / 2)?;
-    let before = log.length()?;
-    store.settle().map_err(|error| Stop::store("settling", &error))?;
-    let settling = (before, log.length()?);
-    let second = taking.sessions(sessions, each / 2..each)?;
-    all.iter_mut().zip(second).for_each(|(marks, more)| marks.extend(more));
+    let mut all = taking.sessions(sessions, 0..each / 3)?;
+    let mut settling = Vec::new();
+    // The second time there are files to be changed in place.
+    for part in [each / 3..each * 2 / 3, each * 2 / 3..each] {
+        let before = log.length()?;
+        store.settle().map_err(|error| Stop::store("settling", &error))?;
+        settling.push((before, log.length()?));
+        let more = taking.sessions(sessions, part)?;
+        all.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
+    }
     tell(&CutTold::Recorded(Recorded { sessions: all, began, opened, settling }))?;
     let own = rustix::process::getpid();
     let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);

@@ -17,7 +17,7 @@ pub struct StepTold {
     pub step: u64,
     /// Whether it was acknowledged before the cut; else it was under way.
     pub acknowledged: bool,
-    /// `insert`, `update`, `remove` or `batch`.
+    /// `insert`, `update`, `remove`, `batch` or `transaction`.
     pub does: &'static str,
     /// Its records.
     pub records: Vec<RecordTold>,
@@ -50,6 +50,7 @@ fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
         Step::Update(_) => ("update", true),
         Step::Remove(_) => ("remove", false),
         Step::Batch(_) => ("batch", true),
+        Step::Transaction(_) => ("transaction", true),
     };
     let record = |record| RecordTold {
         key: record_key(record),

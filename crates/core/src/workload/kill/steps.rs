@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
-use crate::store::{Result, Session};
+use crate::store::{Result, Session, StoreError};
 
 /// The records of a batch.
 pub const BATCH_RECORDS: u64 = 20;
@@ -25,7 +25,12 @@ pub enum Step {
     Remove(u64),
     /// Adds many records at once.
     Batch(Range<u64>),
+    /// Adds some in a transaction that reads one of them first; where the store, as it is opened, has none, in a batch.
+    Transaction(Range<u64>),
 }
+
+/// The records of a transaction.
+const TRANSACTION_RECORDS: u64 = 3;
 
 /// The most steps of one session.
 const MOST_OF_SESSION: u64 = 1 << 20;
@@ -43,6 +48,7 @@ pub fn step(number: u64) -> Step {
         3 | 7 | 11 | 15 => Step::Update(added_by(number - 2)),
         6 | 14 => Step::Remove(added_by(number - 2)),
         8 => Step::Batch(added_by(number)..added_by(number + 1)),
+        12 => Step::Transaction(added_by(number)..added_by(number) + TRANSACTION_RECORDS),
         _ => Step::Insert(added_by(number)),
     }
 }
@@ -52,7 +58,7 @@ impl Step {
     pub fn records(&self) -> Range<u64> {
         match self {
             Step::Insert(record) | Step::Update(record) | Step::Remove(record) => *record..*record + 1,
-            Step::Batch(records) => records.clone(),
+            Step::Batch(records) | Step::Transaction(records) => records.clone(),
         }
     }
 }
@@ -71,7 +77,22 @@ pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result
         (Step::Insert(_), [(key, value)]) => session.insert(key, value),
         (Step::Update(_), [(key, value)]) => session.update(key, value),
         (Step::Remove(_), [(key, _)]) => session.remove(key),
+        (Step::Transaction(_), records) => transact(session, records),
         (_, batch) => session.insert_batch(batch),
+    }
+}
+
+/// Adds records in a transaction that has read the first of them, which is not there.
+fn transact(session: &mut dyn Session, records: &[(&[u8], &[u8])]) -> Result<()> {
+    let done = session.transact(&mut |transaction| {
+        for (key, _) in records.iter().take(1) {
+            transaction.get_to_change(key, &mut |_| ())?;
+        }
+        records.iter().try_for_each(|(key, value)| transaction.put(key, value))
+    });
+    match done {
+        Err(StoreError::Unsupported(_)) => session.insert_batch(records),
+        done => done,
     }
 }
 
@@ -122,7 +143,7 @@ mod tests {
     #[test]
     fn steps_touch_only_what_must_be_there() {
         let mut held = BTreeSet::new();
-        let mut kinds = [0; 4];
+        let mut kinds = [0; 5];
         for number in 0..1_000 {
             match step(number) {
                 Step::Insert(record) => {
@@ -141,6 +162,11 @@ mod tests {
                     kinds[3] += 1;
                     assert!(records.clone().all(|record| held.insert(record)), "step {number}");
                     assert_eq!(records.count() as u64, BATCH_RECORDS);
+                }
+                Step::Transaction(records) => {
+                    kinds[4] += 1;
+                    assert!(records.clone().all(|record| held.insert(record)), "step {number}");
+                    assert_eq!(records.count() as u64, TRANSACTION_RECORDS);
                 }
             }
         }

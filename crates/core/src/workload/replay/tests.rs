@@ -51,8 +51,7 @@ fn play(
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

@@ -49,8 +49,7 @@ fn trial(
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

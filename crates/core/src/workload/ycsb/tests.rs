@@ -39,8 +39,7 @@ fn trial(
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
 }

@@ -210,6 +210,21 @@ impl Dialect for Mysql {
         }
     }
 
+    fn verify(client: &mut Client) -> Result<bool> {
+        let mut last = String::new();
+        // The last row tells what came of it: OK, or that the storage engine has no such check.
+        sql::each(client, "CHECK TABLE records EXTENDED", &mut |row| {
+            if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
+                last = format!("{kind}: {told}");
+            }
+        })?;
+        match last.as_str() {
+            "status: OK" => Ok(true),
+            told if told.starts_with("note: ") => Ok(false),
+            told => Err(StoreError::Engine(format!("CHECK TABLE: {told}"))),
+        }
+    }
+
     fn settings_of_table(client: &mut Client, kept: &Kept) -> Result<Vec<Setting>> {
         if kept.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
     }

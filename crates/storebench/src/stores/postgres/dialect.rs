@@ -222,6 +222,21 @@ impl Dialect for Postgresql {
         Ok(())
     }
 
+    fn verify(client: &mut Client) -> Result<bool> {
+        const OFFERED: &str = "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'";
+        if sql::number(client, OFFERED)? != Some(1) {
+            return Ok(false);
+        }
+        client.execute("CREATE EXTENSION IF NOT EXISTS amcheck")?;
+        client.execute("SELECT bt_index_check('records_pkey', true)")?;
+        // It checks the long values kept apart from their rows, too.
+        let faults = sql::texts(client, "SELECT msg FROM verify_heapam('records', check_toast => true)")?;
+        match faults.first() {
+            None => Ok(true),
+            Some(fault) => Err(StoreError::Engine(format!("amcheck: {fault}"))),
+        }
+    }
+
     fn settings_of_table(client: &mut Client, _counts: &Option<&'static str>) -> Result<Vec<Setting>> {
         Ok(vec![Setting::read_back("toast_storage", storage(client)?)])
     }

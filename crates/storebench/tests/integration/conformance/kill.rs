@@ -142,7 +142,7 @@ fn check_step_under_way(
             new.map(|value| value.len())
         );
     }
-    if let (Step::Batch(records), Batch::Atomic) = (&step, subject.can().batch) {
+    if let (Step::Batch(records) | Step::Transaction(records), Batch::Atomic) = (&step, subject.can().batch) {
         let all = records.clone().count() as u64;
         assert!(done == 0 || done == all, "step {number}: {done} of a batch of {all} are there");
     }

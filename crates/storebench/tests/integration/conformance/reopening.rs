@@ -3,6 +3,9 @@
 use super::subject::{Subject, assert_holds, for_each, for_each_keeping, key, value};
 use storebench_core::store::{Guarantee, Store, StoreError};
 
+/// The engines that check their own files.
+const HAVE_A_CHECK: [&str; 5] = ["sqlite", "berkeleydb", "redb", "postgres", "mariadb"];
+
 /// Writes records, updates some and removes some.
 fn write(subject: &Subject, store: &dyn Store) {
     let mut session = store.session().unwrap();
@@ -70,6 +73,8 @@ fn what_was_settled_is_there_after_closing() {
         store.settle().unwrap();
         check(subject, &*store);
         store.settle().unwrap();
+        let mut store = store;
+        assert_eq!(store.verify().unwrap(), HAVE_A_CHECK.contains(&subject.def.name));
         store.close().unwrap();
         if subject.can().persists {
             check(subject, &*subject.open());
@@ -119,5 +124,28 @@ fn one_tier_reads_what_another_wrote_or_says_what_forbids_it() {
             assert_eq!(store.guarantee(), subject.guarantee());
             assert_holds(&mut *store.session().unwrap(), &key(1), Some(b"one"));
         }
+    });
+}
+
+#[test]
+fn an_engine_that_checks_its_files_finds_damage() {
+    for_each_keeping(|subject| {
+        // redb ends the process instead.
+        let is_one = ["sqlite", "berkeleydb"].contains(&subject.def.name);
+        if !is_one || subject.tier != Some(Guarantee::Power) {
+            return;
+        }
+        let store = subject.open();
+        write(subject, &*store);
+        store.close().unwrap();
+        let files = std::fs::read_dir(subject.directory.path()).unwrap().map(|entry| entry.unwrap());
+        let of_records = |file: &std::fs::DirEntry| !file.file_name().to_string_lossy().starts_with("log.");
+        let largest = files.filter(of_records).max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+        let mut bytes = std::fs::read(largest.path()).unwrap();
+        let (from, to) = (bytes.len() / 4 & !4095, bytes.len() / 2 & !4095);
+        bytes[from..to].fill(0x5a);
+        std::fs::write(largest.path(), bytes).unwrap();
+        let verified = subject.open_with(|_| ()).and_then(|mut store| store.verify());
+        assert!(matches!(verified, Err(StoreError::Engine(_))), "{verified:?}");
     });
 }

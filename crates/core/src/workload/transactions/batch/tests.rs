@@ -34,8 +34,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         memory_limit: None,
         limits: None,
         judged: false,
-        kill: None,
-        cut: None,
+        part: None,
     };
     run(&Asked { stores, spec: &spec })
 }

@@ -141,6 +141,11 @@ pub trait Dialect: Sized + 'static {
     /// # Errors
     /// The server's.
     fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
+    /// Has the server check the table of records; `false` where it can't.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`](storebench_core::store::StoreError::Engine) with the fault that it finds.
+    fn verify(client: &mut Self::Client) -> Result<bool>;
     /// The settings of the table of records.
     ///
     /// # Errors

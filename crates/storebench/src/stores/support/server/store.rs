@@ -76,6 +76,10 @@ impl<D: Dialect> Store for ServerStore<D> {
         count.ok_or_else(|| StoreError::Engine(format!("{} did not count", D::STORE)))
     }
 
+    fn verify(&mut self) -> Result<bool> {
+        D::verify(&mut self.own())
+    }
+
     fn settle(&self) -> Result<()> {
         D::settle(&mut self.own(), &self.kept, self.server.running())
     }

@@ -1,0 +1,130 @@
+//! The recovery check, in the processes that it runs: each opens the store, reads the record that was acknowledged last, adds more, and is
+//! killed. The next one's time of opening is that of a recovery.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::Failure;
+use crate::store::{Session, Store};
+use crate::workload::kill;
+use crate::workload::kill::steps::{record_key, record_value};
+use crate::workload::spec::{Asked, Ended, RecoverPart};
+use crate::workload::step::Step;
+use crate::workload::stop::Stop;
+
+/// The records of a batch.
+const BATCH: u64 = 1_000;
+/// The longest value, in bytes; half of it in the mean.
+const MOST_BYTES: usize = 400;
+
+/// The report of such a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoverTold {
+    /// The times of opening and of reading a first record, in nanoseconds.
+    Opened {
+        /// Opening.
+        open_ns: u64,
+        /// Reading.
+        first_read_ns: u64,
+    },
+    /// The store did not do what it should.
+    Failed {
+        /// The kind of failure.
+        reason: Failure,
+        /// The failure, in words.
+        message: String,
+    },
+}
+
+/// Does a part, and tells what came of it. A store that is not closed is killed with this process.
+///
+/// # Errors
+/// When it could not be told.
+pub fn run(
+    asked: &Asked<'_>,
+    part: RecoverPart,
+    tell: impl Fn(&RecoverTold) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let told = |ended| match ended {
+        Ended::Failed(Stop { failure, message, .. }) => RecoverTold::Failed { reason: failure, message },
+        Ended::Unsupported(message) => RecoverTold::Failed { reason: Failure::Store, message },
+    };
+    let (store, opened) = match live(asked, part) {
+        Ok(lived) => lived,
+        Err(ended) => return tell(&told(ended)),
+    };
+    if part.closes {
+        let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
+        return tell(&closed.map_or_else(told, |()| opened));
+    }
+    tell(&opened)?;
+    let own = rustix::process::getpid();
+    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+}
+
+/// The store, opened again and with more records, and the times that this took.
+fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, RecoverTold), Ended> {
+    let is_first = part.records == 0;
+    let step = if is_first { Step::Opening } else { Step::Reopening };
+    let start = Instant::now();
+    let store = kill::open(asked, step)?;
+    let open_ns = start.elapsed().as_nanos() as u64;
+    {
+        let mut session = kill::session(&*store)?;
+        if let Some(last) = part.records.checked_sub(1) {
+            must_have(&mut *session, last)?;
+        }
+    }
+    let first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);
+    let mut session = kill::session(&*store)?;
+    add(&mut *session, part.records..part.records + part.adds)?;
+    drop(session);
+    if part.closes {
+        let (count, records) = (count(&*store)?, part.records + part.adds);
+        if count != records {
+            return Err(missing(format!(
+                "the store counts {count} records where {records} were acknowledged"
+            )));
+        }
+    }
+    Ok((store, RecoverTold::Opened { open_ns, first_read_ns }))
+}
+
+fn count(store: &dyn Store) -> Result<u64, Stop> {
+    store.count().map_err(|error| Stop::store("counting", &error))
+}
+
+fn missing(message: String) -> Ended {
+    let message = format!("{message} after its process was killed");
+    Stop { failure: Failure::WrongData, message, operation: None }.into()
+}
+
+/// Reads a record that was acknowledged.
+fn must_have(session: &mut dyn Session, record: u64) -> Result<(), Ended> {
+    let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
+    let mut is_right = false;
+    session
+        .get(key.as_bytes(), &mut |found| is_right = found == value)
+        .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+    is_right
+        .then_some(())
+        .ok_or_else(|| missing(format!("the acknowledged record {key} is missing or wrong")))
+}
+
+fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), Stop> {
+    let Range { mut start, end } = records;
+    while start < end {
+        let upto = (start + BATCH).min(end);
+        let owned: Vec<(String, Vec<u8>)> =
+            (start..upto).map(|record| (record_key(record), record_value(record, 0, MOST_BYTES))).collect();
+        let batch: Vec<(&[u8], &[u8])> =
+            owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
+        session.insert_batch(&batch).map_err(|error| Stop::store("adding records", &error))?;
+        start = upto;
+    }
+    Ok(())
+}

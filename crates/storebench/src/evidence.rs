@@ -1,0 +1,203 @@
+//! The findings of power cuts that come with the program: what its authors' own runs of the study `crash` found, by version. Made by
+//! `scripts/evidence.py` from these runs.
+
+use storebench_core::store::{Evidence, Guarantee};
+
+pub const BERKELEYDB: &[Evidence] = &[
+    Evidence {
+        version: "5.3.28",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "5.3.28",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 2,
+    },
+];
+pub const FJALL: &[Evidence] = &[
+    Evidence {
+        version: "3.1.13",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "3.1.13",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 3,
+    },
+];
+pub const FLAT_FOLDER: &[Evidence] = &[
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 440,
+        broken: 0,
+    },
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 79,
+        broken: 0,
+    },
+];
+pub const LEVELDB: &[Evidence] = &[
+    Evidence {
+        version: "1.23",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "1.23",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 79,
+        broken: 0,
+    },
+];
+pub const LMDB: &[Evidence] = &[
+    Evidence {
+        version: "0.9.70",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.9.70",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
+pub const NESTED_FOLDER: &[Evidence] = &[
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
+pub const ONE_FILE: &[Evidence] = &[
+    Evidence {
+        version: "0.1.0",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 440,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.1.0",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
+pub const REDB: &[Evidence] = &[
+    Evidence {
+        version: "4.5.0",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 4,
+    },
+    Evidence {
+        version: "4.5.0",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 1,
+    },
+];
+pub const ROCKSDB: &[Evidence] = &[
+    Evidence {
+        version: "11.8.1",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "11.8.1",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
+pub const SQLITE: &[Evidence] = &[
+    Evidence {
+        version: "3.54.1",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "3.54.1",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
+pub const UNQLITE: &[Evidence] = &[
+    Evidence {
+        version: "1.1.9",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 240,
+        broken: 0,
+    },
+    Evidence {
+        version: "1.1.9",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 80,
+        broken: 0,
+    },
+];
