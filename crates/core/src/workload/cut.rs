@@ -7,6 +7,7 @@ mod in_place;
 mod look;
 mod message;
 mod opened;
+pub mod plug;
 mod record;
 pub mod told;
 

@@ -8,6 +8,7 @@ mod compare;
 mod doctor;
 mod generate;
 mod number;
+mod plug;
 mod question;
 mod trace;
 mod tune;
@@ -34,6 +35,7 @@ pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
 use self::number::whole;
+pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
@@ -163,6 +165,8 @@ pub enum CrashCommand {
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
+    /// Have a store write on another machine, whose power you cut, and tell what it has of what it acknowledged
+    PullThePlug(Box<PlugArgs>),
 }
 
 /// Commands that the program gives itself.

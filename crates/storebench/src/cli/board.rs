@@ -29,6 +29,8 @@ use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
 use super::start::{Start, start};
 use super::{resume, runs, signals, usage};
 
+mod plug;
+
 /// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
 /// The longest wait for the end of a run before this one.
@@ -42,8 +44,11 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = Out::new(Arc::clone(&interrupted));
     out.say(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let Heard { asked, thanks } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let Heard { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
     let Asked { request, results } = wait_for(&asked, &interrupted)?;
+    if let Some(order) = &request.plug {
+        return plug::serve(stores, order, folder, &mut out, &words, &interrupted);
+    }
     let mut board = Board { stores, runs: folder.join("runs"), out, interrupted: &interrupted, folder: None };
     let ended = match &request.resume {
         Some(header) => board.resume(header, &results),
@@ -60,7 +65,7 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
             return Ok(error.exit);
         }
     };
-    if thanks.recv_timeout(SILENCE).is_ok() {
+    if words.recv_timeout(SILENCE) == Ok(Word::Thanks) {
         board.delete()?;
     }
     Ok(exit)
@@ -72,15 +77,15 @@ struct Asked {
     results: Vec<String>,
 }
 
-/// The messages from the other machine: its requests, and in the end its thanks.
+/// The messages from the other machine: its requests, and what it says later but that it is there or has had enough.
 struct Heard {
     asked: Receiver<io::Result<Asked>>,
-    thanks: Receiver<()>,
+    words: Receiver<Word>,
 }
 
 /// Listens to the other machine: interrupts the run when it says so, is gone, or falls silent.
 fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> Heard {
-    let ((asks, asked), (thank, thanks)) = (mpsc::channel(), mpsc::channel());
+    let ((asks, asked), (say, words)) = (mpsc::channel(), mpsc::channel());
     let heard = Arc::new(Mutex::new(Instant::now()));
     let watched = (Arc::clone(&heard), Arc::clone(&interrupted));
     std::thread::spawn(move || {
@@ -95,11 +100,11 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
         let asked = ear.asked();
         if asks.send(asked).is_ok() {
             // Whatever ends it: nobody is there any more.
-            let _ = ear.listen(&interrupted, &thank);
+            let _ = ear.listen(&interrupted, &say);
         }
         interrupted.store(true, Ordering::Relaxed);
     });
-    Heard { asked, thanks }
+    Heard { asked, words }
 }
 
 /// Where words come in, and when the last of them came.
@@ -126,12 +131,12 @@ impl<R: BufRead> Ear<R> {
     }
 
     /// Listens until the other machine is gone.
-    fn listen(&mut self, interrupted: &AtomicBool, thanks: &Sender<()>) -> io::Result<()> {
+    fn listen(&mut self, interrupted: &AtomicBool, words: &Sender<Word>) -> io::Result<()> {
         while let Some(word) = self.receive()? {
             match word {
                 Word::Beat => {}
                 Word::Stop => interrupted.store(true, Ordering::Relaxed),
-                Word::Thanks => drop(thanks.send(())),
+                Word::Thanks | Word::Next => drop(words.send(word)),
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 mod arguments;
 mod connection;
 mod host;
+pub mod plug;
 mod program;
 mod shell;
 mod ssh;
@@ -96,6 +97,7 @@ fn start(args: &RunArgs) -> Result<(Request, Here)> {
         command,
         resume: None,
         results: 0,
+        plug: None,
     };
     Ok((request, Here { out: args.out.clone(), folder: None, known: Known::default() }))
 }
@@ -119,6 +121,7 @@ fn resume(path: PathBuf) -> Result<(Request, Here)> {
         command: Vec::new(),
         resume: Some(Box::new(run.header)),
         results: folder.results()?.len(),
+        plug: None,
     };
     Ok((request, Here { out: PathBuf::new(), folder: Some(folder), known }))
 }
@@ -180,6 +183,9 @@ impl Here {
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
+            Message::Plugged { .. } | Message::Step(_) | Message::Looked { .. } => {
+                return Err(out_of_turn("what is of no run"));
+            }
             Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),
             Message::Failed { exit, message } => {
                 let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);

@@ -175,6 +175,8 @@ fn commands_on_pages_work() {
             let place = format!("{}:{number}: {line}", page.display());
             let words: Vec<&str> = line.split_whitespace().skip_while(|word| is_assignment(word)).collect();
             match words[..] {
+                // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
+                ["storebench", "crash", "pull-the-plug", ..] => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
                 ["make", ref rest @ ..] => check_make(rest, &place),
                 ["cargo", ref rest @ ..] => check_cargo(rest, &place),

@@ -15,6 +15,7 @@ mod headers;
 mod html;
 mod in_memory;
 mod pages;
+mod plug;
 mod remote;
 mod replay;
 mod running_servers;

@@ -1,6 +1,6 @@
 //! Runs on another machine, which here is this one by ssh.
 
-mod server;
+pub mod server;
 
 use std::fs;
 use std::path::Path;
