@@ -60,7 +60,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
             let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
             grids.push(grid(merged, &sorted, position, operation, &columns, seen));
         }
-        // What was measured of no store here, such as a recovery that was not asked for, has no column.
+        // A figure that no store here has, such as of a recovery that was not asked for, gets no column.
         let stores = || sorted.entries[position].values();
         let is_measured =
             |column: &&Column| stores().any(|entries| !series(entries, "trial", column).is_empty());

@@ -97,7 +97,7 @@ fn a_board_whose_power_is_cut_has_what_was_synced() {
     assert!(found.contains("at power: all of ") && found.contains("its own check finds no fault"), "{found}");
     // Nothing is left there of what was right.
     assert_eq!(board.does("ssh", &["ls -d /data/storebench-plug-* 2>/dev/null || true"]), "");
-    // What was never synced is lost, and stays there to be looked at.
+    // Without syncs it loses what it acknowledged, and stays there to be looked at.
     let found = cut_while_writing(&board, &scratch, &program, "--set sqlite.synchronous=OFF");
     assert!(
         !found.contains("all of ") && found.contains("stays on board, in /data/storebench-plug-"),

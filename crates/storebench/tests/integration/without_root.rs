@@ -135,11 +135,11 @@ fn what_a_kill_or_an_interrupt_left_is_given_back() {
         format!(
             "./storebench run crud --store dawdles --place fuse2fs --disk steady {study} --at disk & run=$!
              for n in $(seq 300); do grep -q '\"directory\"' storebench-runs/*/trial.json && break; sleep 0.1; done 2>/dev/null
-             echo before $(grep -c disk/storebench-work /proc/self/mountinfo)
+             echo before $(grep -c \"$PWD/disk/storebench-work\" /proc/self/mountinfo)
              kill -{signal} $run; wait $run
-             echo after $(grep -c disk/storebench-work /proc/self/mountinfo)
+             echo after $(grep -c \"$PWD/disk/storebench-work\" /proc/self/mountinfo)
              ./storebench clean disk
-             echo cleaned $(grep -c disk/storebench-work /proc/self/mountinfo)
+             echo cleaned $(grep -c \"$PWD/disk/storebench-work\" /proc/self/mountinfo)
              rm -r storebench-runs"
         )
     };

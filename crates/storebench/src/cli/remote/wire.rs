@@ -40,7 +40,7 @@ pub struct Request {
     pub resume: Option<Box<RunHeader>>,
     /// The number of lines of results that follow.
     pub results: usize,
-    /// What is asked for in place of a run: a part of a check by pulling the plug.
+    /// A part of a check by pulling the plug, in place of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plug: Option<Box<PlugOrder>>,
 }

@@ -12,8 +12,14 @@ const CRATES: [&str; 4] = ["disk", "core", "report", "storebench"];
 
 /// The modules of the crate `storebench`, from the bottom up, as those of the others. Which stores there are is the library's
 /// table: the command line takes any.
-const STOREBENCH: Modules =
-    &[("sqlite_file", &[]), ("sqlite_values", &[]), ("stores", &[]), ("cli", &[]), ("main", &[])];
+const STOREBENCH: Modules = &[
+    ("sqlite_file", &[]),
+    ("sqlite_values", &[]),
+    ("evidence", &[]),
+    ("stores", &[]),
+    ("cli", &[]),
+    ("main", &[]),
+];
 
 /// The files that several stores use, beside the stores.
 const SHARED: [&str; 6] = ["compiled", "linked", "one_session", "opaque", "owned", "support"];
@@ -76,7 +82,7 @@ const CLI: Modules = &[
     ),
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
-    ("crash", &["args", "export", "output", "runs"]),
+    ("crash", &["args", "export", "output", "remote", "runs", "signals"]),
     ("evidence", &[]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
