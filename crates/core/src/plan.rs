@@ -207,7 +207,7 @@ impl Plan {
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
         }
-        if self.recovery.iter().any(|records| *records == 0) {
+        if self.recovery.contains(&0) {
             return Err("recovery names 0 records: it must be at least 1".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {

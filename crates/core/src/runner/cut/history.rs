@@ -1,5 +1,6 @@
 //! A history: what a store asked of its disk, what was acknowledged when, and what a state must have of it.
 
+use std::iter;
 use std::ops::Range;
 
 use storebench_disk::cut::{Cut, Log};
@@ -62,7 +63,7 @@ impl History {
     /// The moments of a part of the history; none where the disk was asked for nothing in it.
     pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
         let Recorded { began, opened, settling, .. } = &self.told;
-        let whole = |from: u64, to: usize| vec![from as usize..to];
+        let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
         match phase {
             Phase::Creating => whole(*began, *opened as usize),
             Phase::Settling => settling.iter().map(|(from, to)| *from as usize + 1..*to as usize).collect(),

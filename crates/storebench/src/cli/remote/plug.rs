@@ -174,7 +174,7 @@ impl Plug<'_> {
                     }
                     if told.elapsed() > OFTEN {
                         told = Instant::now();
-                        tell(&format!("{}", counted(steps, "acknowledged step")));
+                        tell(&counted(steps, "acknowledged step"));
                     }
                 }
                 message => return ended(message).map(|()| None),

@@ -142,7 +142,7 @@ fn an_engine_that_checks_its_files_finds_damage() {
         let of_records = |file: &std::fs::DirEntry| !file.file_name().to_string_lossy().starts_with("log.");
         let largest = files.filter(of_records).max_by_key(|file| file.metadata().unwrap().len()).unwrap();
         let mut bytes = std::fs::read(largest.path()).unwrap();
-        let (from, to) = (bytes.len() / 4 & !4095, bytes.len() / 2 & !4095);
+        let (from, to) = ((bytes.len() / 4) & !4095, (bytes.len() / 2) & !4095);
         bytes[from..to].fill(0x5a);
         std::fs::write(largest.path(), bytes).unwrap();
         let verified = subject.open_with(|_| ()).and_then(|mut store| store.verify());
