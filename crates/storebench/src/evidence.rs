@@ -9,7 +9,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 980,
         broken: 0,
     },
     Evidence {
@@ -20,6 +20,14 @@ pub const BERKELEYDB: &[Evidence] = &[
         states: 80,
         broken: 2,
     },
+    Evidence {
+        version: "5.3.28",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "xfs"],
+        states: 360,
+        broken: 0,
+    },
 ];
 pub const FJALL: &[Evidence] = &[
     Evidence {
@@ -27,16 +35,32 @@ pub const FJALL: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
-        broken: 0,
+        states: 880,
+        broken: 2,
     },
     Evidence {
         version: "3.1.13",
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 180,
         broken: 3,
+    },
+    Evidence {
+        version: "3.1.13",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["ext4", "xfs"],
+        states: 244,
+        broken: 4,
+    },
+    Evidence {
+        version: "3.1.13",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 43,
+        broken: 2,
     },
 ];
 pub const FLAT_FOLDER: &[Evidence] = &[
@@ -45,7 +69,7 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 440,
+        states: 880,
         broken: 0,
     },
     Evidence {
@@ -53,8 +77,24 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 79,
+        states: 179,
         broken: 0,
+    },
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 419,
+        broken: 4,
+    },
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 96,
+        broken: 2,
     },
 ];
 pub const LEVELDB: &[Evidence] = &[
@@ -63,7 +103,7 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 880,
         broken: 0,
     },
     Evidence {
@@ -71,8 +111,16 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 79,
+        states: 179,
         broken: 0,
+    },
+    Evidence {
+        version: "1.23",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 684,
+        broken: 14,
     },
 ];
 pub const LMDB: &[Evidence] = &[
@@ -81,7 +129,7 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 880,
         broken: 0,
     },
     Evidence {
@@ -89,8 +137,16 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 180,
         broken: 0,
+    },
+    Evidence {
+        version: "0.9.70",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 808,
+        broken: 123,
     },
 ];
 pub const NESTED_FOLDER: &[Evidence] = &[
@@ -99,7 +155,7 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 680,
         broken: 0,
     },
     Evidence {
@@ -107,8 +163,16 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 180,
         broken: 0,
+    },
+    Evidence {
+        version: "6.18.44",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 719,
+        broken: 30,
     },
 ];
 pub const ONE_FILE: &[Evidence] = &[
@@ -117,7 +181,7 @@ pub const ONE_FILE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 440,
+        states: 1_280,
         broken: 0,
     },
     Evidence {
@@ -128,6 +192,14 @@ pub const ONE_FILE: &[Evidence] = &[
         states: 80,
         broken: 0,
     },
+    Evidence {
+        version: "0.1.0",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 880,
+        broken: 103,
+    },
 ];
 pub const REDB: &[Evidence] = &[
     Evidence {
@@ -135,16 +207,16 @@ pub const REDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
-        broken: 4,
+        states: 1_180,
+        broken: 15,
     },
     Evidence {
         version: "4.5.0",
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
-        broken: 1,
+        states: 180,
+        broken: 2,
     },
 ];
 pub const ROCKSDB: &[Evidence] = &[
@@ -153,7 +225,7 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 880,
         broken: 0,
     },
     Evidence {
@@ -161,7 +233,23 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 180,
+        broken: 0,
+    },
+    Evidence {
+        version: "11.8.1",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 640,
+        broken: 0,
+    },
+    Evidence {
+        version: "11.8.1",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 100,
         broken: 0,
     },
 ];
@@ -171,7 +259,7 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 1_179,
         broken: 0,
     },
     Evidence {
@@ -179,7 +267,23 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 177,
+        broken: 0,
+    },
+    Evidence {
+        version: "3.54.1",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 738,
+        broken: 0,
+    },
+    Evidence {
+        version: "3.54.1",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 100,
         broken: 0,
     },
 ];
@@ -189,7 +293,7 @@ pub const UNQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 240,
+        states: 600,
         broken: 0,
     },
     Evidence {
@@ -197,7 +301,7 @@ pub const UNQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: true,
         file_systems: &["ext4"],
-        states: 80,
+        states: 180,
         broken: 0,
     },
 ];
