@@ -87,7 +87,7 @@ make_machine() {
     dir=$(cd "$dir" && pwd -P)
     [ -z "$(ls -A "$dir")" ] || fail "$dir is not empty"
     case $dir in *[\ ,]*) fail "$dir: no spaces or commas, which QEMU's options can't take" ;; esac
-    mkdir -p "$dir/bin" "$dir/debs" "$dir/files/bin" "$dir/files/cache"
+    mkdir -p "$dir/bin" "$dir/files/bin" "$dir/files/cache"
     [ $# -eq 0 ] || cp -L "$@" "$dir/files/bin/"
     get
     use_tree

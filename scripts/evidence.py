@@ -12,6 +12,7 @@ import collections
 import json
 import pathlib
 import sys
+import tomllib
 
 ALLOWED = {"none": None, "process": {"held", "lost"}, "power": {"held"}}
 HEAD = """\
@@ -25,12 +26,14 @@ use storebench_core::store::{Evidence, Guarantee};
 def rows(paths):
     found = collections.defaultdict(lambda: [set(), 0, 0])
     for path in paths:
+        plan = tomllib.loads(json.loads((pathlib.Path(path) / "run.json").read_text())["plan"])
         for line in (pathlib.Path(path) / "results.jsonl").read_text().splitlines():
             trial = json.loads(line)
             measured = trial.get("measured") or {}
             check = measured.get("cut_check") or {}
             cell = trial["cell"]
-            if check.get("outcome") != "made" or any("." in axis for axis in cell):
+            has_own = cell["store"] in plan.get("settings", {}) or any("." in axis for axis in cell)
+            if check.get("outcome") != "made" or has_own:
                 continue
             tier = cell["guarantee"]
             allowed = ALLOWED.get(tier)

@@ -318,6 +318,8 @@ setup_board() {
     [ ! -e "$own/kernel" ] || return 0
     say "unpacking QEMU and a kernel in $own: a board whose power tests cut"
     if scripts/board.sh get 2>/dev/null; then return 0; fi
+    # Where nothing had to be installed there is no log yet.
+    log=${log:-/dev/null}
     as_root apt-get -o DPkg::Lock::Timeout=120 update || true
     scripts/board.sh get || say "no board: tests of its power cuts are left out"
 }

@@ -61,9 +61,7 @@ pub fn run(
         return tell(&closed.map_or_else(told, |()| opened));
     }
     tell(&opened)?;
-    let own = rustix::process::getpid();
-    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+    Err(kill::die())
 }
 
 /// The store, opened again and with more records, and the times that this took.

@@ -1,4 +1,4 @@
-//! Figures of the checks that come after a trial: states after power cuts, and faults of the disk.
+//! Figures of the checks that come after a trial: states after power cuts, faults of the disk, and recoveries.
 
 use storebench_core::result::{
     Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, Recovery,

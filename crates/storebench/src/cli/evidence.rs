@@ -1,7 +1,6 @@
 //! The findings of power cuts that come with the program, as `storebench stores` shows them.
 
 use storebench_core::store::StoreDef;
-use storebench_core::store::evidence::numbers;
 
 /// A line for each store of which there is something: at each guarantee the states in which it lost more than that allows, and
 /// the version with which that was seen, where this build has another.
@@ -17,11 +16,6 @@ pub fn lines(stores: &[StoreDef]) -> Vec<String> {
         Some(format!("{}{of}: {}", store.name, found.join("; ")))
     };
     stores.iter().filter_map(line).collect()
-}
-
-/// A version without the name of the system and without what follows its numbers.
-pub(super) fn short(version: String) -> String {
-    numbers(&version).to_owned()
 }
 
 #[cfg(test)]

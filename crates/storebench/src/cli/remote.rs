@@ -187,10 +187,7 @@ impl Here {
                 return Err(out_of_turn("what is of no run"));
             }
             Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),
-            Message::Failed { exit, message } => {
-                let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
-                return Err(Error::new(exit.unwrap_or(Exit::Failure), message));
-            }
+            Message::Failed { exit, message } => return Err(failed_there(exit, message)),
         }
         Ok(None)
     }
@@ -223,6 +220,12 @@ impl Here {
         }
         Ok(())
     }
+}
+
+/// The error by which the board's side ended.
+fn failed_there(exit: u8, message: String) -> Error {
+    let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
+    Error::new(exit.unwrap_or(Exit::Failure), message)
 }
 
 /// The board says what a board never says.

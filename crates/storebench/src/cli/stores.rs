@@ -1,10 +1,11 @@
 //! `storebench stores`: the table of stores.
 
 use storebench_core::error::{Exit, Result};
+use storebench_core::store::evidence::numbers;
 use storebench_core::store::{Guarantee, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
-use super::evidence::{self, short};
+use super::evidence;
 use super::output::{WIDTH, print};
 
 /// Prints the table.
@@ -67,7 +68,7 @@ fn row(store: &StoreDef) -> [String; 7] {
     [
         store.name.into(),
         store.kind.name().into(),
-        short((store.version)()),
+        numbers(&(store.version)()).to_owned(),
         starred.collect::<Vec<_>>().join(" "),
         if can.order { "yes" } else { "no" }.into(),
         sessions.into(),

@@ -44,10 +44,7 @@ impl Trial<'_> {
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
         template.can_be_traced()?;
-        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
-        let store = store
-            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
-            .ok_or("it has no files of its own process")?;
+        let store = self.store_of_own()?;
         let plan = self.job.plan;
         let asked = cut::Asked {
             states,
@@ -62,6 +59,14 @@ impl Trial<'_> {
         Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
     }
 
+    /// Its store, if that keeps files by a process of the trial's own; else a sentence: that it does not.
+    fn store_of_own(&self) -> std::result::Result<&StoreDef, &'static str> {
+        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
+        store
+            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
+            .ok_or("it has no files of its own process")
+    }
+
     /// Its result, with the time of opening after a kill, where the plan asks for it; `None` when it was interrupted. A store that has lost
     /// something by then has failed the trial.
     pub(super) fn recovery_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
@@ -73,9 +78,8 @@ impl Trial<'_> {
         let not_made = |reason: &str| {
             recovery::Checked::As(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() })
         };
-        let persists = |store: &StoreDef| store.name == self.cell.store() && store.capabilities.persists;
-        let checked = if self.is_elsewhere() || !self.job.stores.iter().any(persists) {
-            not_made("it has no files of its own process")
+        let checked = if let Err(why) = self.store_of_own() {
+            not_made(why)
         } else if measured.guarantee < Guarantee::Process {
             not_made("it promises nothing about kills")
         } else {

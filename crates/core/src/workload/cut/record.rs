@@ -44,9 +44,7 @@ pub(super) fn record(
         all.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
     tell(&CutTold::Recorded(Recorded { sessions: all, began, opened, settling }))?;
-    let own = rustix::process::getpid();
-    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-    Err(Ended::harness(format!("it can't be killed: {killed:?}")))
+    Err(kill::die())
 }
 
 /// Makes the files of a server, as an administrator does once, long before: they are on the disk when it is opened.

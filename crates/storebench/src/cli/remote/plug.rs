@@ -17,8 +17,8 @@ use storebench_core::workload::cut::Looked;
 
 use super::connection::{self, Connection};
 use super::host::Host;
-use super::out_of_turn;
 use super::wire::{Message, PlugOrder, PlugPart, Request, Word};
+use super::{failed_there, out_of_turn};
 use crate::cli::args::PlugArgs;
 use crate::cli::launch;
 use crate::cli::output::{fitted, print, tell};
@@ -275,10 +275,7 @@ fn append(path: &Path, pull: &Pull<'_>) -> Result<()> {
 fn ended(message: Message) -> Result<()> {
     match message {
         Message::Ended { .. } => Ok(()),
-        Message::Failed { exit, message } => {
-            let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
-            Err(Error::new(exit.unwrap_or(Exit::Failure), message))
-        }
+        Message::Failed { exit, message } => Err(failed_there(exit, message)),
         _ => Err(out_of_turn("what is of no check")),
     }
 }
