@@ -113,6 +113,9 @@ pub struct Plan {
     /// The disk of these tears blocks: it writes sectors as a whole, and not more.
     #[serde(skip_serializing_if = "is_default")]
     pub torn: bool,
+    /// All of these are cut while the store settles; else a fifth of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub settling: bool,
     /// Faults of each kind that the disk of each trial's store has; none where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<u64>,
@@ -209,6 +212,10 @@ impl Plan {
         }
         if self.recovery.contains(&0) {
             return Err("recovery names 0 records: it must be at least 1".into());
+        }
+        let of_states = [("torn", self.torn), ("settling", self.settling)];
+        if let Some((name, _)) = of_states.iter().find(|(_, given)| *given && self.cuts.is_none()) {
+            return Err(format!("{name} is of states after power cuts: say how many with cuts (--cuts N)"));
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is not a parameter of the workload {}", self.workload));

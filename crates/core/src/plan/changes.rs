@@ -28,6 +28,7 @@ pub struct Changes {
     pub disk_estimate: Option<Vec<String>>,
     pub cuts: Option<u64>,
     pub torn: Option<bool>,
+    pub settling: Option<bool>,
     pub faults: Option<u64>,
     pub recovery: Option<Vec<u64>>,
     pub parameters: Parameters,
@@ -61,6 +62,7 @@ impl Changes {
             disk_estimate,
             cuts,
             torn,
+            settling,
             faults,
             recovery,
             parameters,
@@ -82,6 +84,7 @@ impl Changes {
         set(&mut plan.disk_estimate, disk_estimate);
         set(&mut plan.cuts, cuts.map(Some));
         set(&mut plan.torn, torn);
+        set(&mut plan.settling, settling);
         set(&mut plan.faults, faults.map(Some));
         set(&mut plan.recovery, recovery);
         plan.parameters.change(parameters);
@@ -103,7 +106,7 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "description",
     "trials",
     "seed",
@@ -116,6 +119,7 @@ const OWN: [&str; 14] = [
     "disk_estimate",
     "cuts",
     "torn",
+    "settling",
     "faults",
     "recovery",
 ];
@@ -158,7 +162,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn faults recovery);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery);
         }
         Ok(changes)
     }

@@ -52,6 +52,8 @@ pub struct Asked {
     pub sessions: u64,
     /// Whether the disk tears blocks.
     pub torn: bool,
+    /// Whether all are cut while the store settles.
+    pub settling: bool,
     /// The seed of all that is random.
     pub seed: u64,
     /// The tier to which the store is held.
@@ -151,7 +153,7 @@ impl Check<'_> {
         let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
         let mut draw = Draw::new(history, self.whole(), self.asked.seed);
         let in_recovery = self.asked.states / 5;
-        let states = draw.states(self.asked.states - in_recovery);
+        let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
         for drawn in &states {
             let Some(()) = self.note(stage, scene, drawn, cuts)? else { return Ok(None) };
         }

@@ -9,7 +9,7 @@ use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 29] = [
+const NO_PART: [&str; 30] = [
     "format",
     "name",
     "title",
@@ -32,6 +32,7 @@ const NO_PART: [&str; 29] = [
     // So do states after power cuts, which come after it.
     "cuts",
     "torn",
+    "settling",
     "faults",
     "recovery",
     // The tier that was given is told with each trial.

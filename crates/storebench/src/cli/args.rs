@@ -285,8 +285,11 @@ pub struct HowArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub cuts: Option<u64>,
     /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
-    #[arg(long, requires = "cuts", conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume")]
     pub torn: bool,
+    /// All of these states are cut while the store settles (checkpoints, compactions), and not a fifth of them
+    #[arg(long, conflicts_with = "resume")]
+    pub settling: bool,
     /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub faults: Option<u64>,
@@ -410,6 +413,7 @@ impl RunArgs {
             disk_estimate: self.how.disk_estimate.clone(),
             cuts: self.how.cuts,
             torn: self.how.torn.then_some(true),
+            settling: self.how.settling.then_some(true),
             faults: self.how.faults,
             recovery: self.how.recovery.clone(),
             // A plan's own words.

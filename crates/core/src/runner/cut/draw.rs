@@ -71,12 +71,18 @@ impl<'h> Draw<'h> {
         self.number - 1
     }
 
-    /// So many states that could be, if there are as many: a tenth while the store is created, a fifth while it settles.
-    pub fn states(&mut self, count: u64) -> Vec<Drawn> {
+    /// So many states that could be, if there are as many: a tenth while the store is created, a fifth while it settles; or all of
+    /// them then.
+    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<Drawn> {
         let history = self.history;
         let settling = history.part(Phase::Settling);
         let times = settling.len().max(1) as u64;
         let mut states = Vec::new();
+        if settling_alone {
+            self.draw_in(&settling, &[], count.div_ceil(times), &mut states);
+            states.truncate(count as usize);
+            return states;
+        }
         self.draw_in(&history.part(Phase::Creating), &[], count / 10, &mut states);
         self.draw_in(&settling, &[], (count / 5).div_ceil(times), &mut states);
         let wanted = count.saturating_sub(states.len() as u64);
@@ -224,14 +230,14 @@ mod tests {
     #[test]
     fn states_differ_and_know_what_was_acknowledged() {
         let history = history();
-        let states = Draw::new(&history, 4096, 7).states(1_000);
+        let states = Draw::new(&history, 4096, 7).states(1_000, false);
         // Of each step none, one or both writes, and all at the end.
         assert_eq!(states.len(), 41);
         for state in &states {
             assert_eq!(state.acknowledged, [state.cut.at as u64 / 3], "{state:?}");
             assert_eq!(state.begun, [(state.cut.at as u64).div_ceil(3)], "{state:?}");
         }
-        assert_eq!(states, Draw::new(&history, 4096, 7).states(1_000));
+        assert_eq!(states, Draw::new(&history, 4096, 7).states(1_000, false));
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Trial<'_> {
             states,
             sessions: self.cell.threads().into(),
             torn: plan.torn,
+            settling: plan.settling,
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             tier: self.cell.guarantee().tier().unwrap_or(given),
             kind: store.kind,
