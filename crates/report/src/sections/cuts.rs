@@ -192,11 +192,9 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
                 kinds.map(|kind| format!("{} in {}", kind.words(), cuts.of(kind))).collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
-                format!(
-                    "; where the newest is lost, {} or {} in the median",
-                    counted(steps, "step"),
-                    rough_ns(ns as f64)
-                )
+                // From the acknowledgement of the first to that of the last: none where that is one.
+                let or = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
+                format!("; where the newest is lost, {}{or} in the median", counted(steps, "step"))
             });
             format!("of {}, {}{lost}", counted(states, "state"), kinds.join(", "))
         }
