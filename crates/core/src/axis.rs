@@ -4,6 +4,7 @@
 mod def;
 pub mod device;
 pub mod file_system;
+pub mod life;
 pub mod own;
 pub mod read;
 mod setting;

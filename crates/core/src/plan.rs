@@ -319,6 +319,7 @@ pub const STUDIES: &[BuiltIn] = &[
     BuiltIn { name: "data-size", text: include_str!("../../../studies/data-size.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
     BuiltIn { name: "filesystems", text: include_str!("../../../studies/filesystems.toml") },
+    BuiltIn { name: "life", text: include_str!("../../../studies/life.toml") },
     BuiltIn { name: "replay", text: include_str!("../../../studies/replay.toml") },
     BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
     BuiltIn { name: "ycsb", text: include_str!("../../../studies/ycsb.toml") },

@@ -8,6 +8,7 @@ mod course;
 mod cut;
 mod doubt;
 mod fault;
+mod giving_back;
 mod machine;
 mod measured;
 mod place;
@@ -28,6 +29,7 @@ pub use self::course::Course;
 pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
+pub use self::giving_back::{Compacted, GivingBack};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
@@ -326,6 +328,9 @@ pub struct Measured {
     /// The time of opening after a kill; absent where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_check: Option<RecoveryCheck>,
+    /// The space that came back when most records were removed, where that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub giving_back: Option<GivingBack>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -119,6 +119,15 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
+    /// Gives the space of removed records back to the file system, in the engine's own way, and says which that is; `None` where it
+    /// has none. Nobody works on the store meanwhile, and it is closed right afterwards.
+    ///
+    /// # Errors
+    /// The engine's own.
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
     /// The engine's own statistics, where it offers them.
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(Vec::new())

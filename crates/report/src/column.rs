@@ -469,6 +469,8 @@ pub const COLUMNS: &[Column] = &[
     checks::CUTS_OPEN,
     checks::RECOVERY,
     checks::RECOVERY_MOST,
+    checks::FILES_LEFT,
+    checks::FILES_GIVEN_BACK,
     checks::FAULTS_SILENT,
     checks::SYNC_FAULTS_SILENT,
 ];

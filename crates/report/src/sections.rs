@@ -5,6 +5,7 @@ mod cuts;
 mod effects;
 mod estimates;
 mod faults;
+mod giving_back;
 mod recovery;
 mod requests;
 mod rounds;
@@ -26,6 +27,7 @@ pub const SECTIONS: &[&Section] = &[
     &requests::SECTION,
     &estimates::SECTION,
     &rounds::SECTION,
+    &giving_back::SECTION,
     &verdicts::SECTION,
 ];
 

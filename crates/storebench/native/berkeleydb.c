@@ -371,6 +371,12 @@ int sb_bdb_verify(struct sb_bdb *store) {
     return outcome(whole->verify(whole, file, NULL, NULL, 0));
 }
 
+/* Gives the pages that are empty then back to the file system. */
+int sb_bdb_compact(struct sb_bdb *store) {
+    message[0] = '\0';
+    return outcome(store->db->compact(store->db, NULL, NULL, NULL, NULL, DB_FREE_SPACE, NULL));
+}
+
 static int log_facts(DB_ENV *env, struct sb_bdb_facts *facts) {
     uint32_t flags;
     int ret;

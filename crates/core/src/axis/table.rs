@@ -8,7 +8,7 @@ use super::file_system::kind::KINDS;
 use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
-use super::{device, shop, sql, ycsb};
+use super::{device, life, shop, sql, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
 
@@ -255,7 +255,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 27] = [
+pub static ALL: [&AxisDef; 28] = [
     &PLACE,
     &DISK,
     &MACHINE,
@@ -280,6 +280,7 @@ pub static ALL: [&AxisDef; 27] = [
     &sql::TRANSACTIONS,
     &ycsb::WORKLOAD,
     &ycsb::DISTRIBUTION,
+    &life::CHURN,
     &shop::DATA_SIZE,
     &shop::INDEX,
     &shop::LOAD_ORDER,

@@ -29,6 +29,7 @@ pub struct Records {
     sizes: Sizes,
     pool: Pool,
     lengths: Lengths,
+    ascending: bool,
 }
 
 /// The distribution of lengths between the bounds.
@@ -51,7 +52,7 @@ struct Recipe {
 impl Records {
     /// The records of `sizes` under `seed`, whose values come from `pool`. The pool must be longer than the largest value.
     pub fn new(seed: u64, sizes: impl Into<Sizes>, pool: Pool) -> Records {
-        Records { seed, sizes: sizes.into(), pool, lengths: Lengths::Even }
+        Records { seed, sizes: sizes.into(), pool, lengths: Lengths::Even, ascending: false }
     }
 
     /// The same with lengths that are not all alike: each has its weight, from the shortest on.
@@ -67,8 +68,17 @@ impl Records {
         Records { lengths: Lengths::Weighted(up_to), ..self }
     }
 
+    /// The same with keys in the order of the indexes.
+    #[must_use]
+    pub fn ascending(self) -> Records {
+        Records { ascending: true, ..self }
+    }
+
     /// The key of the record at `index`.
     pub fn key(&self, index: u64) -> Key {
+        if self.ascending {
+            return hexadecimal(index.into());
+        }
         hexadecimal(xxh3_128_with_seed(&index.to_le_bytes(), self.seed))
     }
 

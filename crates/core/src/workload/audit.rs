@@ -33,7 +33,7 @@ pub fn most_records(mean_bytes: f64) -> u64 {
 }
 
 /// A record's index, and the version that its value must have.
-type Record = (u64, u8);
+pub type Record = (u64, u8);
 
 /// The records that the store must hold.
 #[derive(Debug)]
@@ -174,6 +174,37 @@ impl Expected {
             .collect();
         (removed, chosen)
     }
+}
+
+/// Holds the store to some of the `live` records that it has, and to others that are gone: `bench` has it open, and nothing is to be
+/// measured any more. Closes it.
+///
+/// # Errors
+/// As [`Expected::audit`].
+pub fn hold(
+    bench: &mut Bench<'_>,
+    records: &Records,
+    (kept, gone, live): (&[Record], &[Record], u64),
+    reading: Reading,
+) -> Result<Audit, Stop> {
+    let start = Instant::now();
+    let reopened = u32::from(reading == Reading::Anew);
+    if reopened > 0 {
+        bench.reopen()?;
+    }
+    let (store, now) = (bench.store()?, Moment { reopened });
+    read_back(store, records, kept, now)?;
+    look_for(store, records, gone, now)?;
+    count(store, live, now)?;
+    bench.close()?;
+    Ok(Audit {
+        records: live,
+        read_back: kept.len() as u64,
+        seen_gone: gone.len() as u64,
+        removed: 0,
+        reopened,
+        took_ns: start.elapsed().as_nanos() as u64,
+    })
 }
 
 /// When something was noticed.

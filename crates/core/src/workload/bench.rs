@@ -108,6 +108,15 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// Has the open store give the space of removed records back; the name of what it did, if it can.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn compact(&mut self) -> Result<Option<&'static str>, Stop> {
+        let store = self.store.as_deref_mut().ok_or_else(|| Stop::harness("the store is closed"))?;
+        store.compact().map_err(|error| Stop::store("giving space back", &error))
+    }
+
     /// Closes the store, if it is open.
     ///
     /// # Errors

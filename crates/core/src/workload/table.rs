@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 pub use super::def::{ByRehearsal, Headline, Workload, WorkloadDef};
 use super::parameter::{BETWEEN, ParameterDef, ParameterForm, Parameters, Read};
-use super::{crud, device, replay, shop, transactions, ycsb};
+use super::{crud, device, life, replay, shop, transactions, ycsb};
 use crate::error::meant;
 use crate::shown::quoted;
 use crate::units::as_text;
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 7] = [
+static ALL: [&WorkloadDef; 8] = [
     &crud::WORKLOAD,
     &device::WORKLOAD,
     &transactions::androbench::WORKLOAD,
@@ -25,6 +25,7 @@ static ALL: [&WorkloadDef; 7] = [
     &ycsb::WORKLOAD,
     &replay::WORKLOAD,
     &shop::WORKLOAD,
+    &life::WORKLOAD,
 ];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();

@@ -176,6 +176,9 @@ const TRIALS: &[Trial] = &[
         "",
         (135, 0xbb84_4863_9d08_b4d2),
     ),
+    trial("life", Over::Memory, "records=50 record_size=1B..300B churn=uniform", "turnover=3", (0, 0)),
+    trial("life", Over::Memory, "records=50 record_size=1B..300B churn=queue", "turnover=3", (0, 0)),
+    trial("life", Over::Folder, "records=50 record_size=1B..300B churn=replace", "turnover=2", (0, 0)),
 ];
 
 /// The words of a text, each with what it is set to.

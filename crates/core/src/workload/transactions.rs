@@ -4,12 +4,10 @@
 
 pub mod androbench;
 pub mod batch;
-mod gauge;
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use self::gauge::{Gauge, Gauged};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::OperationResult;
@@ -17,6 +15,7 @@ use crate::store;
 use crate::store::sql::SqlSession;
 use crate::workload::crew::{self, Crew, held};
 use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
 use crate::workload::promise::Acknowledged;

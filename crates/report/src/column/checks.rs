@@ -1,4 +1,4 @@
-//! Figures of the checks that come after a trial: states after power cuts, faults of the disk, and recoveries.
+//! Figures of what comes after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
 
 use storebench_core::result::{
     Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, Recovery,
@@ -72,6 +72,25 @@ pub(super) const RECOVERY_MOST: Column =
         quantile(&after_kills(m)?, 1.0).map(|ns| ns as f64)
     })
     .closer();
+
+/// The files after most records were removed, over those before.
+pub(super) const FILES_LEFT: Column =
+    trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
+        of_full(m, m.giving_back.as_ref()?.disk.allocated_bytes)
+    })
+    .closer();
+
+/// The same when the engine had given space back in its own way.
+pub(super) const FILES_GIVEN_BACK: Column =
+    trial("files_given_back", "files left after giving back", Unit::Share, Better::Lower, |m| {
+        of_full(m, m.giving_back.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
+    })
+    .closer();
+
+/// A size of the files over that at the end of the operations, where that is known.
+fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {
+    over(bytes, measured.known_disk()?.allocated_bytes)
+}
 
 /// The times of opening after kills, with the most records.
 fn after_kills(measured: &Measured) -> Option<Vec<u64>> {

@@ -12,18 +12,23 @@ pub(crate) enum Figure {
     Speed,
     /// The space of the files on disk after it, in bytes.
     Files,
+    /// The latency that one of a thousand operations exceeds, in nanoseconds: of all together, or of the only one.
+    P999,
+    /// The longest operation, in nanoseconds, of the same.
+    Longest,
 }
 
 impl Figure {
-    /// Both.
-    pub(crate) const ALL: [Figure; 2] = [Figure::Speed, Figure::Files];
+    /// All.
+    pub(crate) const ALL: [Figure; 4] = [Figure::Speed, Figure::Files, Figure::P999, Figure::Longest];
 
     fn of(self, round: &Round) -> Option<f64> {
+        let all = || round.operation(OVERALL).or(round.operations.first());
         match self {
-            Figure::Speed => {
-                round.operation(OVERALL).or(round.operations.first()).and_then(|all| all.per_second())
-            }
+            Figure::Speed => all()?.per_second(),
             Figure::Files => Some(round.disk.allocated_bytes as f64),
+            Figure::P999 => Some(all()?.latency.p999_ns as f64),
+            Figure::Longest => Some(all()?.latency.max_ns as f64),
         }
     }
 }
@@ -45,9 +50,7 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let of = |measured: &Measured| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),
-        (Figure::Speed, [first, .., last]) => {
-            Some(figure.of(last)? / figure.of(first).filter(|first| *first > 0.0)?)
-        }
+        (_, [first, .., last]) => Some(figure.of(last)? / figure.of(first).filter(|first| *first > 0.0)?),
         _ => None,
     };
     let all: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect();

@@ -202,6 +202,7 @@ pub fn measured(ns: f64) -> Measured {
         cut_check: None,
         fault_check: None,
         recovery_check: None,
+        giving_back: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,

@@ -36,6 +36,8 @@ const ROUNDS: Shape = Shape {
         Column::whole("trials"),
         Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
         Column::estimate("disk_allocated", Unit::Bytes).at(Place::Spread, ""),
+        Column::estimate("latency_p999", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::estimate("latency_max", Unit::Nanoseconds).at(Place::Spread, ""),
         Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
     ],
 };
@@ -52,7 +54,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
          the first's.{more}"
     );
-    let title = "Operations per second, and the space of the files after each round";
+    let title = "Operations per second, the space of the files after each round, and the longest operations";
     vec![
         Block::Chart("rounds", 0),
         Block::fold(title, Open::Figures, vec![Block::Table(table)]),
@@ -94,6 +96,8 @@ fn of_figure(
     let (name, column, unit) = match figure {
         Figure::Speed => ("ops/s", "throughput", Unit::PerSecond),
         Figure::Files => ("files", "disk_allocated", Unit::Bytes),
+        Figure::P999 => ("p99.9", "latency_p999", Unit::Nanoseconds),
+        Figure::Longest => ("longest", "latency_max", Unit::Nanoseconds),
     };
     let growth = last_over_first(entries, figure).map(|growth| growth.mean);
     let growth = Cell::or_none(growth, |growth| {

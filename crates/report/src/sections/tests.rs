@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
 use storebench_core::result::{
-    Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
-    Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
+    Aftermath, BadState, Caught, Clocks, Compacted, Control, Counts, Cut, CutCheck, Cuts, Disk, FaultCheck,
+    FaultKind, Faults, Finding, GivingBack, KeptState, Missing, OfKind, Owner, Phase, Recovery,
+    RecoveryCheck, Reopened, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -43,6 +44,7 @@ fn run_for(section: &str) -> Run {
         "cuts" => cut(),
         "faults" => faulty(),
         "recovery" => killed(),
+        "giving_back" => aged(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -170,6 +172,31 @@ fn faulty() -> Run {
             "lmdb" => FaultCheck::Made(faults),
             _ => FaultCheck::NotMade { reason: "its place is no file system in an image".into() },
         });
+    }
+    run
+}
+
+/// A run after which most records were removed: of a store that gives space back in its own way, and of one that has none.
+fn aged() -> Run {
+    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
+    for trial in &mut run.trials {
+        let compacts = trial.cell.store() == "sqlite";
+        let compacted = compacts.then(|| Compacted {
+            by: "VACUUM".into(),
+            took_ns: 12_000_000,
+            peak_bytes: 60 << 10,
+            disk: disk(8 << 10),
+        });
+        let back = GivingBack {
+            removed: 45,
+            value_bytes: 4_500,
+            remove_ns: 1_000_000,
+            disk: disk(48 << 10),
+            compacted,
+        };
+        trial.measured.as_mut().unwrap().giving_back = Some(back);
     }
     run
 }
@@ -483,6 +510,11 @@ fn faults_are_told_by_what_came_of_them() {
 #[test]
 fn recoveries_are_told_by_the_number_of_records() {
     insta::assert_snapshot!("recovery", shown("recovery", killed(), true));
+}
+
+#[test]
+fn space_that_came_back_is_told_beside_that_before() {
+    insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
 }
 
 #[test]

@@ -222,6 +222,12 @@ impl Store for BerkeleyDb {
         check(unsafe { ffi::sb_bdb_verify(self.db.as_ptr()) }).map(|()| true)
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        let _turn = self.turn()?;
+        // SAFETY: the database is open, and nobody else has it.
+        check(unsafe { ffi::sb_bdb_compact(self.db.as_ptr()) }).map(|()| Some("DB->compact"))
+    }
+
     fn settle(&self) -> Result<()> {
         let _turn = self.turn()?;
         // SAFETY: the database is open, and it is this call's turn.

@@ -164,6 +164,11 @@ impl Store for Fjall {
         }
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.keyspace.major_compact().map_err(StoreError::engine)?;
+        Ok(Some("major_compact"))
+    }
+
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = self.plan.settings(&self.database, &self.keyspace, self.fixed);
         settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));

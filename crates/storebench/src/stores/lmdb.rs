@@ -211,6 +211,11 @@ impl Store for Lmdb {
         self.environment.sync()
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.environment.replace_by_compact_copy()?;
+        Ok(Some("mdb_env_copy2 with MDB_CP_COMPACT, rename"))
+    }
+
     fn settings(&self) -> Result<Vec<Setting>> {
         let info = self.environment.info()?;
         let flags = self.environment.flags()?;

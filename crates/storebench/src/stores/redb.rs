@@ -170,6 +170,11 @@ impl Store for Redb {
         }
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.database.compact().map_err(StoreError::engine)?;
+        Ok(Some("compact"))
+    }
+
     fn settle(&self) -> Result<()> {
         // A durable commit takes all the commits before it that were not.
         self.write(Commit { durable: true, ..self.commit }, |_| Ok(()))

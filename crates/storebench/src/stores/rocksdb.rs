@@ -230,6 +230,12 @@ impl Store for RocksDb {
         Ok(())
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        // SAFETY: the database is open; two absent keys stand for all records.
+        unsafe { ffi::rocksdb_compact_range(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
+        Ok(Some("CompactRange"))
+    }
+
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = config::read_back(&self.folder)?;
         if let Some(bytes) = self.property("block-cache-capacity") {

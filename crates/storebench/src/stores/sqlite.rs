@@ -209,6 +209,11 @@ impl Store for Sqlite {
         }
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.own().execute_batch("VACUUM").map_err(StoreError::engine)?;
+        Ok(Some("VACUUM"))
+    }
+
     fn settle(&self) -> Result<()> {
         let own = self.own();
         if pragma::read(&own, "journal_mode")? == "wal" {

@@ -52,6 +52,16 @@ const NARROW_YCSB: [(&str, &str); 6] = [
     ("--trials", "1"),
 ];
 
+/// The same for a set that is written many times over.
+const NARROW_LIFE: [(&str, &str); 6] = [
+    ("--store", "sqlite"),
+    ("--churn", "queue"),
+    ("--records", "50"),
+    ("--guarantee", "process"),
+    ("--turnover", "2"),
+    ("--trials", "1"),
+];
+
 /// The same for the study of one file.
 const NARROW_FILE: [(&str, &str); 6] = [
     ("--block-size", "4KiB"),
@@ -343,6 +353,7 @@ fn substituted(command: &str) -> String {
         Some("device") => &NARROW_FILE,
         Some("sqlite-settings") => &NARROW_TABLE,
         Some("ycsb") => &NARROW_YCSB,
+        Some("life") => &NARROW_LIFE,
         Some("my-shop.toml") => &NARROW_SHOP,
         Some("data-size") => &NARROW_SIZES,
         Some("crash") => &NARROW_CUTS,

@@ -18,7 +18,6 @@ use self::check::Expected;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::gauge::Gauge;
 use super::{KINDS, Lane, Phase, phases, results};
 use crate::axis::Axis;
 use crate::measure::clock::Clock;
@@ -28,6 +27,7 @@ use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
 use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad, EQUAL_CACHE, OPERATIONS};
 

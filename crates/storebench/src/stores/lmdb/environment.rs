@@ -3,14 +3,21 @@
 //! The C interface is called directly because LMDB's documented fast way to read, a read transaction that is reset
 //! after use and renewed for the next, is not in `heed`.
 
-use std::ffi::{CStr, CString, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, OsStr, c_int, c_uint, c_void};
+use std::fs;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{Result, StoreError};
+
+use crate::stores::support::sync_path;
+
+/// The file of an environment in its folder.
+const FILE: &str = "data.mdb";
 
 /// An open environment and its one database, the unnamed one. Dropping it closes it.
 pub struct Environment {
@@ -99,6 +106,28 @@ impl Environment {
     pub fn sync(&self) -> Result<()> {
         // SAFETY: the environment is open.
         check(unsafe { ffi::mdb_env_sync(self.raw.as_ptr(), 1) })
+    }
+
+    /// Puts a compact copy of its file in the place of that. It is of no use any more but to be closed.
+    pub fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check(ffi::mdb_env_get_path(self.raw.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        let beside = folder.join("compact");
+        fs::create_dir(&beside).map_err(StoreError::engine)?;
+        let to = CString::new(beside.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check(unsafe { ffi::mdb_env_copy2(self.raw.as_ptr(), to.as_ptr(), ffi::MDB_CP_COMPACT) })?;
+        let copy = beside.join(FILE);
+        let replaced = sync_path(&copy).and_then(|()| {
+            fs::rename(&copy, folder.join(FILE))
+                .and_then(|()| fs::remove_dir(&beside))
+                .map_err(StoreError::engine)
+        });
+        replaced.and_then(|()| sync_path(&folder))
     }
 
     /// Runs `work` in a write transaction, and commits it unless `work` fails. Waits for the other writers.

@@ -210,6 +210,11 @@ impl Dialect for Mysql {
         }
     }
 
+    fn compact(client: &mut Client) -> Result<&'static str> {
+        sql::each(client, "OPTIMIZE TABLE records", &mut |_| ())?;
+        Ok("OPTIMIZE TABLE")
+    }
+
     fn verify(client: &mut Client) -> Result<bool> {
         let mut last = String::new();
         // The last row tells what came of it: OK, or that the storage engine has no such check.

@@ -222,6 +222,11 @@ impl Dialect for Postgresql {
         Ok(())
     }
 
+    fn compact(client: &mut Client) -> Result<&'static str> {
+        client.execute("VACUUM FULL records")?;
+        Ok("VACUUM FULL")
+    }
+
     fn verify(client: &mut Client) -> Result<bool> {
         const OFFERED: &str = "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'";
         if sql::number(client, OFFERED)? != Some(1) {

@@ -41,6 +41,13 @@ unsafe extern "C" {
         key_len: usize,
         error: *mut *mut c_char,
     );
+    pub fn rocksdb_compact_range(
+        db: *mut Db,
+        start: *const c_char,
+        start_len: usize,
+        limit: *const c_char,
+        limit_len: usize,
+    );
     pub fn rocksdb_flush(db: *mut Db, options: *const FlushOptions, error: *mut *mut c_char);
     pub fn rocksdb_free(pointer: *mut c_void);
     pub fn rocksdb_get_pinned(

@@ -13,7 +13,8 @@ const STORES: [&str; 8] =
     ["flat-folder", "nested-folder", "fjall", "leveldb", "lmdb", "redb", "sqlite", "unqlite"];
 
 /// A small run of each study that varies what makes its page long, without the stores.
-const STUDIES: [(&str, &str); 8] = [
+const STUDIES: [(&str, &str); 9] = [
+    ("life", "--records 50 --turnover 1 --trials 1"),
     ("crash", "--place here --records 20 --operations 5 --trials 1"),
     (
         "crud",

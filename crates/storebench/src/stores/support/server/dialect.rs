@@ -146,6 +146,11 @@ pub trait Dialect: Sized + 'static {
     /// # Errors
     /// [`StoreError::Engine`](storebench_core::store::StoreError::Engine) with the fault that it finds.
     fn verify(client: &mut Self::Client) -> Result<bool>;
+    /// Writes the table of records anew, without the space of removed ones: the statement that did it.
+    ///
+    /// # Errors
+    /// The server's.
+    fn compact(client: &mut Self::Client) -> Result<&'static str>;
     /// The settings of the table of records.
     ///
     /// # Errors

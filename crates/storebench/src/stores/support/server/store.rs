@@ -80,6 +80,10 @@ impl<D: Dialect> Store for ServerStore<D> {
         D::verify(&mut self.own())
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        D::compact(&mut self.own()).map(Some)
+    }
+
     fn settle(&self) -> Result<()> {
         D::settle(&mut self.own(), &self.kept, self.server.running())
     }

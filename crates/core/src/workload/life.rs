@@ -1,0 +1,228 @@
+//! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with figures
+//! after each tenth. At last most of it is removed, and the space that comes back is measured.
+
+mod giving_back;
+mod lane;
+mod parameters;
+mod set;
+
+use std::sync::Mutex;
+
+use self::giving_back::Remains;
+use self::lane::{KINDS, Lane};
+use self::parameters::{LifeParameters, TENTHS};
+use self::set::Churn;
+use crate::axis::Axis;
+use crate::measure::clock::Clock;
+use crate::record::pool::Pool;
+use crate::record::{KEY_BYTES, Records};
+use crate::result::{Disk, Load, Measured, OVERALL, OperationResult, Round, Written};
+use crate::store::{Capabilities, Store};
+use crate::workload::audit::{self, Reading};
+use crate::workload::batch::Batch;
+use crate::workload::bench::Bench;
+use crate::workload::crew::{self, own};
+use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::elapsed::Elapsed;
+use crate::workload::gauge::{Gauge, Gauged};
+use crate::workload::loader::{self, numbered};
+use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{AFTER_LOAD, BATCH, EQUAL_CACHE};
+use crate::workload::promise::Acknowledged;
+use crate::workload::recorder::Record;
+use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::stop::Stop;
+
+/// A set of constant size that is written many times over.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "life",
+    help: "write a set of constant size many times over, then remove most of it: speed, pauses and files as a store grows old",
+    axes: &[
+        Axis::STORE,
+        Axis::CHURN,
+        Axis::RECORD_SIZE,
+        Axis::RECORDS,
+        Axis::DATA,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::DISK,
+        Axis::MACHINE,
+        Axis::BACKGROUND,
+        Axis::TUNING,
+        Axis::COMPRESSION,
+    ],
+    parameters: &[&parameters::TURNOVER, &EQUAL_CACHE, &BATCH, &AFTER_LOAD],
+    operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
+    reason: parameters::reason,
+    headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
+    space: parameters::space,
+    held: parameters::held,
+    memory: parameters::memory,
+    time: parameters::time,
+    time_by_rehearsal: None,
+    run,
+};
+
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let promised = promised(store, &spec.cell)?;
+    let work = LifeParameters::of(&spec.cell, &spec.parameters);
+    let Capabilities { keeps, persists, order, .. } = store.capabilities;
+    let clock = Clock::new();
+    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
+    let records = records(spec, work.churn);
+    let scans = work.churn == Churn::Queue && keeps && order;
+    let lane = Lane::new(&work, &records, &gauge, scans, spec.seed).map_err(Ended::harness)?;
+    let lanes = [Mutex::new(lane)];
+    let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
+    let mut acknowledged = Vec::with_capacity(2);
+    let mut trial = OnStore::begin((store, open), spec.options(1), Some(promised), spec)?;
+    let aging = Aging { work: &work, records: &records, gauge: &gauge };
+    let aged = aging.tenths(&trial.bench, &lanes, &mut batch, &mut acknowledged)?;
+    trial.worked()?;
+    let [lane] = lanes.map(own);
+    for (number, tenth) in aged.tenths.iter().enumerate() {
+        let writes = if number == 0 { lane.writes } else { 0 };
+        Acknowledged::new("writes", writes, 1, &tenth.gauged.counters).note(&mut acknowledged);
+    }
+    let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
+    let remains = Remains::of(&lane.set, work.churn, &records, spec.seed);
+    let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
+    let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
+    trial.close()?;
+    let Settled { mut bench, measured } = trial;
+    let lives_on = keeps && persists;
+    let giving_back = lives_on.then(|| remains.give_back(&mut bench, &work)).transpose()?;
+    let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
+    let stored = remains.stored();
+    let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    let written = aged.loaded.plus(lane.written);
+    let (operations, rounds) = results(&lane, aged.tenths)?;
+    Ok(Measured {
+        load: aged.load,
+        operations,
+        rounds,
+        stored,
+        written: Some(written),
+        giving_back,
+        audit: open.or(anew),
+        doubts,
+        ..measured
+    })
+}
+
+fn records(spec: &Spec, churn: Churn) -> Records {
+    let sizes = spec.cell.record_size();
+    let pool = Pool::generate(spec.cell.data(), spec.seed, sizes.span());
+    let records = Records::new(spec.seed, sizes, pool);
+    if churn == Churn::Queue { records.ascending() } else { records }
+}
+
+/// A set that is loaded, and written many times over.
+#[derive(Clone, Copy)]
+struct Aging<'a> {
+    work: &'a LifeParameters,
+    records: &'a Records,
+    gauge: &'a Gauge<'a>,
+}
+
+/// What became of it, before it is summed up.
+struct Aged {
+    load: Load,
+    loaded: Written,
+    tenths: Vec<Tenth>,
+}
+
+/// A tenth of the steps.
+struct Tenth {
+    elapsed: Elapsed,
+    gauged: Gauged,
+    disk: Disk,
+}
+
+impl<'a> Aging<'a> {
+    fn tenths(
+        self,
+        bench: &Bench<'_>,
+        lanes: &[Mutex<Lane<'a>>; 1],
+        batch: &mut Batch,
+        acknowledged: &mut Vec<Acknowledged>,
+    ) -> Result<Aged, Stop> {
+        let store: &dyn Store = bench.store()?;
+        let (mut load, mut loaded) = Default::default();
+        let tenths = crew::with(
+            self.gauge.clock,
+            lanes,
+            || crew::session(store),
+            |session| {
+                let count = self.work.records;
+                let records = self.records;
+                let add = |batch: &mut Batch, index| {
+                    batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+                };
+                let add = numbered(count, add);
+                (load, loaded) =
+                    loader::load(Some(count), batch, session, acknowledged, self.work.after_load, add)?;
+                Ok(())
+            },
+            |crew| {
+                let tenth = |_| {
+                    let (elapsed, gauged) = self.gauge.over(|| crew.round(()))?;
+                    let disk = bench.disk();
+                    let disk = disk.map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
+                    Ok(Tenth { elapsed, gauged, disk })
+                };
+                (0..TENTHS).map(tenth).collect::<Result<Vec<_>, Stop>>()
+            },
+        )?;
+        Ok(Aged { load, loaded, tenths })
+    }
+}
+
+/// The figures of all tenths together, and of each.
+fn results(lane: &Lane<'_>, tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
+    let mut rounds = Vec::with_capacity(tenths.len());
+    let (mut elapsed, mut all) = (Elapsed::default(), None);
+    for (recorder, tenth) in lane.measured.iter().zip(tenths) {
+        let mut operations = of_kinds(recorder, &tenth.elapsed)?;
+        if let Some(first) = operations.first_mut() {
+            *first = tenth.gauged.told_by(std::mem::take(first));
+            // Those of the whole trial would hold ten of them.
+            first.series = Vec::new();
+        }
+        rounds.push(Round { operations, disk: tenth.disk });
+        elapsed = elapsed.plus(tenth.elapsed);
+        all = Some(match all {
+            None => recorder.clone(),
+            Some(mut all) => {
+                merge(&mut all, recorder)?;
+                all
+            }
+        });
+    }
+    let all = all.ok_or_else(|| Stop::harness("nothing was done"))?;
+    Ok((of_kinds(&all, &elapsed)?, rounds))
+}
+
+type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
+
+fn merge(all: &mut Recorder, more: &Recorder) -> Result<(), Stop> {
+    all.merge(more).map_err(Stop::harness)
+}
+
+/// All calls together, then each kind that occurs.
+fn of_kinds(recorder: &Recorder, elapsed: &Elapsed) -> Result<Vec<OperationResult>, Stop> {
+    let result = |name: &str, record: &Record| record.result(name, elapsed, true, 1);
+    let all = recorder.together(0..KINDS.len()).map_err(Stop::harness)?;
+    let mut results = vec![result(OVERALL, &all)?];
+    for (name, record) in KINDS.iter().zip(recorder.all()) {
+        if record.latencies.count() > 0 {
+            results.push(result(name, record)?);
+        }
+    }
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The end of a set's life: most of its records are removed, and the store gives back the space that it can.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::parameters::LifeParameters;
+use super::set::{Churn, Set};
+use crate::measure::disk;
+use crate::record::{Key, Records};
+use crate::result::{Audit, Compacted, Disk, GivingBack, Stored};
+use crate::workload::audit::{self, Reading, Record, Sample};
+use crate::workload::bench::Bench;
+use crate::workload::crew;
+use crate::workload::stop::Stop;
+
+/// Of so many records one is left.
+const LEFT: usize = 10;
+/// Records that are looked for after they were removed, at most.
+const LOOKED_FOR: usize = 1_000;
+/// How often the files are looked at while space is given back.
+const LOOKS: Duration = Duration::from_millis(5);
+
+/// The records of a set at its end.
+pub struct Remains<'r> {
+    records: &'r Records,
+    seed: u64,
+    kept: Vec<Record>,
+    removed: Vec<Record>,
+}
+
+impl<'r> Remains<'r> {
+    /// Those of a set: the newest tenth of a queue, of others every tenth record.
+    pub fn of(set: &Set, churn: Churn, records: &'r Records, seed: u64) -> Remains<'r> {
+        let all = set.all();
+        let from = all.len() - all.len() / LEFT;
+        let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new() };
+        for (number, record) in all.enumerate() {
+            let is_kept = if churn == Churn::Queue { number >= from } else { number % LEFT == LEFT - 1 };
+            if is_kept { &mut remains.kept } else { &mut remains.removed }.push(record);
+        }
+        remains
+    }
+
+    /// All that the store holds before anything is removed.
+    pub fn stored(&self) -> Stored {
+        let all = || self.kept.iter().chain(&self.removed);
+        let records = all().count() as u64;
+        let key_bytes = records * crate::record::KEY_BYTES as u64;
+        Stored { records, key_bytes, value_bytes: self.value_bytes(all()) }
+    }
+
+    fn value_bytes<'a>(&self, records: impl Iterator<Item = &'a Record>) -> u64 {
+        records.map(|(index, version)| self.records.value_length(*index, *version) as u64).sum()
+    }
+
+    /// Removes most records of the store, which is closed, and has it give back the space. It is closed afterwards.
+    ///
+    /// # Errors
+    /// The store's own; when its files can't be measured.
+    pub fn give_back(&self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
+        bench.reopen()?;
+        let start = Instant::now();
+        self.remove(bench, work.batch)?;
+        let remove_ns = start.elapsed().as_nanos() as u64;
+        let disk = closed(bench)?;
+        let compacted = compacted(bench)?;
+        let value_bytes = self.value_bytes(self.kept.iter());
+        Ok(GivingBack { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
+    }
+
+    fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), Stop> {
+        let store = bench.store()?;
+        let mut session = crew::session(store)?;
+        for some in self.removed.chunks(batch.max(1)) {
+            let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
+            let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+            session.remove_batch(&keys).map_err(|error| Stop::store("removing a batch", &error))?;
+        }
+        drop(session);
+        store.settle().map_err(|error| Stop::store("settling", &error))
+    }
+
+    /// Holds the store to all this, with a sample of what is there and of what is gone.
+    ///
+    /// # Errors
+    /// As [`audit::hold`].
+    pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, Stop> {
+        let most = audit::most_records(self.records.mean_value());
+        let held: Vec<Record> = match is_removed {
+            true => self.kept.clone(),
+            false => self.kept.iter().chain(&self.removed).copied().collect(),
+        };
+        let sample = Sample::of(held.iter().map(|_| true), most, self.seed);
+        let live = held.len() as u64;
+        let read: Vec<Record> = held.into_iter().filter(|record| sample.has(record.0, true)).collect();
+        let step = self.removed.len().div_ceil(LOOKED_FOR).max(1);
+        let gone: Vec<Record> =
+            if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };
+        audit::hold(bench, self.records, (&read, &gone, live), reading)
+    }
+}
+
+/// The files of the store, once it is closed.
+fn closed(bench: &mut Bench<'_>) -> Result<Disk, Stop> {
+    bench.close()?;
+    bench.disk().map_err(|error| Stop::harness(format!("measuring the store's files: {error}")))
+}
+
+/// Has the store give space back, in its own way.
+fn compacted(bench: &mut Bench<'_>) -> Result<Option<Compacted>, Stop> {
+    bench.reopen()?;
+    let folder = bench.folder().to_path_buf();
+    let (is_over, start) = (AtomicBool::new(false), Instant::now());
+    let (by, took_ns, peak_bytes) = thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut peak = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                // A file can go while its folder is read.
+                peak = disk::usage(&folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
+                thread::sleep(LOOKS);
+            }
+            peak
+        });
+        let by = bench.compact();
+        let took_ns = start.elapsed().as_nanos() as u64;
+        is_over.store(true, Ordering::Relaxed);
+        by.map(|by| (by, took_ns, watch.join().unwrap_or(0)))
+    })?;
+    let disk = closed(bench)?;
+    let peak_bytes = peak_bytes.max(disk.allocated_bytes);
+    Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk }))
+}

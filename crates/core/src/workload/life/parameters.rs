@@ -1,0 +1,158 @@
+//! The work of a trial, and the time and room that it takes.
+
+use super::set::Churn;
+use crate::axis::Axis;
+use crate::axis::file_system::FileSystem;
+use crate::cell::Cell;
+use crate::place::probe::Probe;
+use crate::record::KEY_BYTES;
+use crate::record::pool::pool_bytes;
+use crate::store::{Guarantee, Kind};
+use crate::workload::audit;
+use crate::workload::batch::BATCH_BYTES;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::parameter::common::{AfterLoad, BATCH, count};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::reason::Reason;
+
+/// The writes of a trial, in all.
+pub static TURNOVER: ParameterDef = ParameterDef {
+    name: "turnover",
+    value_name: "N",
+    help: "life: write so many times as many records as the set has, with figures after each tenth of them",
+    form: ParameterForm::Number,
+    default: Some("10"),
+    instead_of: None,
+    read: |text| match count("turnover", text, 1)? {
+        times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVER) => Ok(times),
+        times => Err(format!("turnover is {times}: it must be at most {MOST_TURNOVER}")),
+    },
+};
+
+const MOST_TURNOVER: u64 = 100_000;
+
+/// The parts of a trial, each of which has its figures.
+pub const TENTHS: usize = 10;
+
+/// Starting a process, filling its buffers, opening, settling and closing a store.
+const OVERHEAD_S: f64 = 0.15;
+/// Making a value, calling an engine, checking.
+const CALL_S: f64 = 8e-6;
+/// Removing a record in a batch, or moving it when space is given back.
+const MOVED_S: f64 = 4e-6;
+/// Room that a cell needs on its disk, as a multiple of its values' bytes: what engines keep of overwritten values comes on top.
+const ROOM_FACTOR: f64 = 6.0;
+/// Bytes of the histograms of a tenth.
+const HISTOGRAMS_BYTES: f64 = 1e6;
+
+/// The work of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LifeParameters {
+    /// How the set is written.
+    pub churn: Churn,
+    /// The records of the set.
+    pub records: u64,
+    /// The steps of a tenth.
+    pub steps: u64,
+    /// Records in a batch of the loader, and of removals, at most.
+    pub batch: usize,
+    /// The moment when steps begin.
+    pub after_load: AfterLoad,
+}
+
+impl LifeParameters {
+    /// The values that a cell and its parameters give.
+    pub fn of(cell: &Cell, parameters: &Parameters) -> LifeParameters {
+        let (records, turnover) = (cell.records().from, parameters.get(&TURNOVER).unwrap_or(1_u64));
+        LifeParameters {
+            churn: Churn::of(cell.text(Axis::CHURN)),
+            records,
+            steps: (records * turnover).div_ceil(TENTHS as u64),
+            batch: parameters.get(&BATCH).unwrap_or(1),
+            after_load: AfterLoad::of(parameters),
+        }
+    }
+}
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    case.opens_for_threads().and_then(|_| case.holds(held(case))).err()
+}
+
+/// Bytes of disk.
+pub fn space(case: &Case<'_>) -> Space {
+    let work = LifeParameters::of(case.cell, case.parameters);
+    let file_bytes = FileSystem::file_bytes(case.cell.place());
+    let blocks = if case.kind() == Kind::Folder { work.records as f64 * file_bytes } else { 0.0 };
+    let bytes = held(case) + (work.records * KEY_BYTES as u64) as f64;
+    let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
+    Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+}
+
+/// Bytes of values at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    case.cell.records().from as f64 * case.cell.record_size().mean()
+}
+
+/// Bytes of memory: the set, values, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let (size, records) = (case.cell.record_size().span(), case.cell.records().from as f64);
+    let largest = size.to as f64;
+    let batch = (largest * 500.0).min(BATCH_BYTES as f64 + largest);
+    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + HISTOGRAMS_BYTES * TENTHS as f64;
+    own + batch + case.kept_in_memory(held(case))
+}
+
+/// Seconds.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    let work = LifeParameters::of(case.cell, case.parameters);
+    let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
+    let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
+    let folder = case.kind() == Kind::Folder;
+    let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    let mean = case.cell.record_size().mean();
+    let record_s = CALL_S + per_file_s + mean / probe.write_bytes_per_s;
+    let records = work.records as f64;
+    let batches = (records / work.batch as f64).ceil();
+    let load_s = records * record_s + batches * sync_s;
+    let calls = if work.churn.replaces() { 2.0 } else { 1.0 };
+    let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
+    let giving_back_s = records * (MOVED_S + per_file_s) + batches * sync_s;
+    let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
+    let steps_s = (work.steps * TENTHS as u64) as f64 * step_s;
+    Time::of(OVERHEAD_S + load_s + steps_s + giving_back_s + audit_s, audit_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stores::MEMORY;
+
+    #[test]
+    fn more_turnover_takes_longer_and_writes_what_was_asked_for() {
+        let plain = [(Axis::STORE, "memory"), (Axis::CHURN, "queue"), (Axis::RECORDS, "1000")];
+        let more = [(Axis::RECORD_SIZE, "100B"), (Axis::GUARANTEE, "power")];
+        let cell = plain.iter().chain(&more);
+        let cell =
+            cell.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+        let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
+        let of = |turnover: &str| {
+            let parameters = Parameters::default().with(&TURNOVER, turnover).unwrap();
+            let settings = Default::default();
+            let case = Case {
+                cell: &cell,
+                parameters: &parameters,
+                settings: &settings,
+                stores: &[MEMORY],
+                size_limit: 1 << 20,
+                memory_limit: None,
+            };
+            assert!(held(&case) == 100_000.0 && memory(&case) > 100_000.0);
+            (LifeParameters::of(&cell, &parameters).steps, time(&case, &probe).trial_s)
+        };
+        let (once, ten) = (of("1"), of("10"));
+        assert_eq!((once.0, ten.0), (100, 1_000));
+        assert!(once.1 > 2.0 && ten.1 > 20.0, "{once:?} {ten:?}");
+        assert!((TURNOVER.read)("0").is_err() && (TURNOVER.read)("1000000").is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! The set of records: of constant size, each in a place of its own, and what is done to it next.
+
+use crate::workload::choose::Chooser;
+
+/// The exponent of Zipf's law, as YCSB has it.
+const EXPONENT: f64 = 0.99;
+
+/// How the set is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Churn {
+    /// Any record is overwritten, each as likely as any other.
+    Uniform,
+    /// A few are overwritten often, most of them seldom.
+    Zipfian,
+    /// Any is removed, and another with a new key is inserted.
+    Replace,
+    /// The oldest is removed, and a new one with the next key is inserted: keys ascend.
+    Queue,
+}
+
+impl Churn {
+    /// That of a word of the axis.
+    pub fn of(word: &str) -> Churn {
+        match word {
+            "zipfian" => Churn::Zipfian,
+            "replace" => Churn::Replace,
+            "queue" => Churn::Queue,
+            _ => Churn::Uniform,
+        }
+    }
+
+    /// Whether records are removed and inserted; else they are overwritten.
+    pub fn replaces(self) -> bool {
+        matches!(self, Churn::Replace | Churn::Queue)
+    }
+}
+
+/// A record: its index, from which key and value follow, and the version of its value.
+pub type Record = (u64, u8);
+
+/// A step: of the record in a place, what it was and what it is then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The record before it.
+    pub old: Record,
+    /// The record after it: with the same index it is overwritten.
+    pub new: Record,
+}
+
+/// The set, and what comes next.
+pub struct Set {
+    churn: Churn,
+    chooser: Chooser,
+    /// How often the record of each place was replaced by another.
+    generations: Vec<u32>,
+    versions: Vec<u8>,
+    /// The place of the oldest, where that is what goes next.
+    oldest: usize,
+}
+
+impl Set {
+    /// A set of so many records, as it is loaded: with the indexes from 0 on.
+    ///
+    /// # Errors
+    /// Where it is empty.
+    pub fn new(churn: Churn, count: u64, seed: u64) -> Result<Set, String> {
+        let chooser = match churn {
+            Churn::Zipfian => Chooser::zipfian(seed, count, EXPONENT)?,
+            _ => Chooser::uniform(seed),
+        };
+        let places = count as usize;
+        Ok(Set { churn, chooser, generations: vec![0; places], versions: vec![0; places], oldest: 0 })
+    }
+
+    /// The number of records.
+    pub fn len(&self) -> u64 {
+        self.versions.len() as u64
+    }
+
+    /// Whether steps remove and insert records; else they overwrite them.
+    pub fn replaces(&self) -> bool {
+        self.churn.replaces()
+    }
+
+    /// The record in a place.
+    pub fn at(&self, place: usize) -> Record {
+        (place as u64 + u64::from(self.generations[place]) * self.len(), self.versions[place])
+    }
+
+    /// Takes the next step.
+    #[inline]
+    pub fn step(&mut self) -> Step {
+        let place = match self.churn {
+            Churn::Queue => self.oldest,
+            _ => self.chooser.below(self.len()) as usize,
+        };
+        let old = self.at(place);
+        if self.churn.replaces() {
+            self.generations[place] += 1;
+        } else {
+            self.versions[place] = self.versions[place].wrapping_add(1);
+        }
+        self.oldest = (self.oldest + 1) % self.versions.len();
+        Step { old, new: self.at(place) }
+    }
+
+    /// All records, in the order in which they came.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = Record> {
+        let count = self.versions.len();
+        let first = if self.churn == Churn::Queue { self.oldest } else { 0 };
+        (0..count).map(move |number| self.at((first + number) % count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The records after so many steps by a map, which each step must explain.
+    fn after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
+        let mut set = Set::new(churn, 50, 7).unwrap();
+        let mut held: BTreeMap<u64, u8> = set.all().collect();
+        for _ in 0..steps {
+            let Step { old, new } = set.step();
+            assert_eq!(held.remove(&old.0), Some(old.1), "{churn:?}");
+            assert_eq!(held.insert(new.0, new.1), None);
+        }
+        (set, held)
+    }
+
+    #[test]
+    fn the_set_is_what_its_steps_made_of_it() {
+        for churn in [Churn::Uniform, Churn::Zipfian, Churn::Replace, Churn::Queue] {
+            let (set, held) = after(churn, 1_234);
+            assert_eq!(held.len(), 50);
+            assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_holds_the_newest_in_their_order() {
+        let (set, _) = after(Churn::Queue, 120);
+        assert_eq!(set.all().collect::<Vec<_>>(), (120..170).map(|index| (index, 0)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn overwriting_keeps_the_keys_and_zipf_prefers_few() {
+        let most = |churn| after(churn, 200).1.values().copied().max();
+        assert!(most(Churn::Zipfian) > Some(2 * most(Churn::Uniform).unwrap()));
+        assert!(after(Churn::Uniform, 200).1.keys().copied().eq(0..50));
+    }
+}

@@ -1,0 +1,183 @@
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions as FileOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::*;
+use crate::cell::Cell;
+use crate::result::Failure;
+use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef};
+use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
+use crate::workload::parameter::Parameters;
+use crate::workload::table::Workload;
+
+/// A trial of 50 records that are written ten times over.
+fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let unmeasured = || "nothing is measured".to_owned();
+    let axes = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
+    let cell =
+        axes.iter().fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory,
+        workload: "life".parse::<Workload>().unwrap(),
+        parameters: Parameters::default().with(&AFTER_LOAD, "at-once").unwrap(),
+        settings: BTreeMap::new(),
+        seed: 7,
+        device: Err(unmeasured()),
+        group: Err(unmeasured()),
+        disk: None,
+        memory_limit: None,
+        limits: None,
+        judged: false,
+        part: None,
+    };
+    run(&Asked { stores, spec: &spec })
+}
+
+#[test]
+fn a_set_is_written_ten_times_over_and_given_back() {
+    for (store, persists) in [("memory", false), ("flat-folder", true), ("null", false)] {
+        for churn in crate::axis::life::CHURNS {
+            let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, churn).unwrap();
+            let count = |name| measured.operation(name).map_or(0, |one| one.count);
+            let (updates, pairs) = if matches!(*churn, "uniform" | "zipfian") { (500, 0) } else { (0, 500) };
+            assert_eq!((count("update"), count("insert"), count("remove")), (updates, pairs, pairs));
+            let scans = if *churn == "queue" && store == "memory" { 500 } else { 0 };
+            assert_eq!(
+                (count("scan"), count(OVERALL)),
+                (scans, updates + 2 * pairs + scans),
+                "{store} {churn}"
+            );
+            assert_eq!(measured.rounds.len(), TENTHS);
+            assert!(measured.rounds.iter().all(|round| round.operations[0].count >= 50));
+            assert_eq!(measured.stored.records, 50);
+            let back = measured.giving_back.as_ref();
+            assert_eq!(back.map(|back| back.removed), persists.then_some(45), "{store} {churn}");
+            // A file for each record, but for the folder's own.
+            let files = back.map(|back| (measured.disk.files, back.disk.files, back.compacted.is_some()));
+            assert_eq!(files, persists.then_some((50, 5, false)), "{store} {churn}");
+            let audit = measured.audit.map(|audit| (audit.read_back, audit.seen_gone));
+            let audited = if persists { Some((5, 45)) } else { (store == "memory").then_some((50, 0)) };
+            assert_eq!(audit, audited, "{store} {churn}");
+        }
+    }
+}
+
+/// A store over memory that goes wrong: it stands still at every hundredth write, leaves a kilobyte of each in a file, or says that a
+/// record was removed that is still there.
+struct Wrong {
+    over: Box<dyn Store>,
+    way: Way,
+    leak: PathBuf,
+    writes: AtomicU64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Stalls,
+    Leaks,
+    Keeps,
+}
+
+const STALL: Duration = Duration::from_millis(30);
+const LEAK: usize = 4096;
+
+impl Store for Wrong {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(WrongSession { over: self.over.session()?, of: self }))
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.over.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.over.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.over.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.over.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.over.close()
+    }
+}
+
+struct WrongSession<'s> {
+    over: Box<dyn Session + 's>,
+    of: &'s Wrong,
+}
+
+impl Session for WrongSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.over.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let writes = self.of.writes.fetch_add(1, Ordering::Relaxed);
+        match self.of.way {
+            Way::Stalls if writes % 100 == 99 => std::thread::sleep(STALL),
+            Way::Leaks => {
+                let mut file = FileOptions::new().append(true).open(&self.of.leak).unwrap();
+                file.write_all(&[b'x'; LEAK]).and_then(|()| file.sync_all()).unwrap();
+            }
+            _ => {}
+        }
+        self.over.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.over.get(key, visit)
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        if self.of.way == Way::Keeps { Ok(()) } else { self.over.remove(key) }
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.over.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.over.insert_batch(records)
+    }
+}
+
+fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let way = [Way::Stalls, Way::Leaks, Way::Keeps][WAY as usize];
+    let leak = options.directory.join("leak");
+    File::create(&leak).unwrap();
+    let over = MEMORY.open.unwrap()(options)?;
+    Ok(Box::new(Wrong { over, way, leak, writes: AtomicU64::new(0) }))
+}
+
+#[test]
+fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
+    let measured = trial(&[StoreDef { open: Ok(wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
+    let stalled = |round: &Round| round.operations[1].latency.max_ns >= STALL.as_nanos() as u64;
+    let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
+    // Every second one at least: another may have stood still for another reason.
+    assert!((1..TENTHS).step_by(2).all(|tenth| stalls.contains(&tenth)), "{stalls:?}");
+}
+
+#[test]
+fn a_planted_leak_has_its_size_in_every_tenth() {
+    let measured = trial(&[StoreDef { open: Ok(wrong::<1>), ..MEMORY }], "memory", "zipfian").unwrap();
+    let bytes: Vec<u64> = measured.rounds.iter().map(|round| round.disk.apparent_bytes).collect();
+    assert_eq!(bytes, (1..=10).map(|tenth| tenth * 50 * LEAK as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_record_that_is_not_gone_is_noticed() {
+    let stores = [StoreDef { open: Ok(wrong::<2>), ..MEMORY }];
+    for (churn, says) in [("queue", "a scan found"), ("replace", "counts 550 records where 50 were written")]
+    {
+        let Err(Ended::Failed(stop)) = trial(&stores, "memory", churn) else {
+            panic!("{churn}: nothing was noticed")
+        };
+        assert!(stop.failure == Failure::WrongData && stop.message.contains(says), "{}", stop.message);
+    }
+}

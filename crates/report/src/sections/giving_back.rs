@@ -1,0 +1,104 @@
+//! The space that each store gives back when most of its records are removed.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+use storebench_core::result::{GivingBack, Measured};
+
+use crate::column::Unit;
+use crate::data::matrix::Sorted;
+use crate::data::merge::{Entry, Merged, measured};
+use crate::data::names::joined;
+use crate::layout::words::position_in_full;
+use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::quantile;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "giving_back",
+    title: "Giving back: the files after most records were removed",
+    link: "Giving back",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&GIVING_BACK],
+    blocks,
+};
+
+const GIVING_BACK: Shape = Shape {
+    name: "giving_back",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::real("values", Unit::Bytes).at(Place::Line, "values left"),
+        Column::real("full", Unit::Bytes).at(Place::Line, "files before"),
+        Column::real("removed", Unit::Bytes).at(Place::Line, "removed"),
+        Column::real("compacted", Unit::Bytes).at(Place::Line, "given back"),
+        Column::real("peak", Unit::Bytes).at(Place::Line, "most meanwhile"),
+        Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
+        Column::text("by").at(Place::Line, "by"),
+    ],
+};
+
+const LEGEND: &str = "\
+When a set had been written many times over, nine tenths of its records were removed: the oldest of a queue, of other sets nine of ten. Then \
+the engine was told to give the space back, in its own way, while nobody worked on it. files before, removed, given back: the space of all files on \
+disk while the store was closed, before, after the records were removed, and at last. most meanwhile: the most that was seen while it \
+gave back; the files were looked at every few milliseconds. Medians over trials. A store without a value in the last four has no such \
+call, or is a server that was running before.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let mut table = Table::new(&GIVING_BACK);
+    for group in &merged.groups {
+        let sorted = Sorted::new(merged, group);
+        for (position, here) in &sorted.entries {
+            let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+            let title = joined([group.key.hardware.as_str(), &at]);
+            for (store, row) in rows(here) {
+                let head = [
+                    ("hardware", Cell::text(&group.key.hardware)),
+                    ("title", Cell::text(&at).shown(title.clone())),
+                    ("store", Cell::store(&store, merged.readable.name(&store))),
+                ];
+                table.push(Seen::Always, head.into_iter().chain(row));
+            }
+        }
+    }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::Note(LEGEND.into())]
+}
+
+type RowCells = Vec<(&'static str, Cell)>;
+
+fn rows(here: &IndexMap<Cow<'_, str>, Vec<Entry<'_>>>) -> Vec<(String, RowCells)> {
+    let row = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
+        let of = |(_, measured)| -> Option<(&Measured, &GivingBack)> {
+            let measured: &Measured = measured;
+            Some((measured, measured.giving_back.as_ref()?))
+        };
+        let all: Vec<_> = measured(entries).into_iter().filter_map(of).collect();
+        (!all.is_empty()).then(|| (store.to_string(), cells(&all)))
+    };
+    here.iter().filter_map(row).collect()
+}
+
+fn cells(all: &[(&Measured, &GivingBack)]) -> RowCells {
+    let median = |of: &dyn Fn(&Measured, &GivingBack) -> Option<u64>| {
+        let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
+        Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
+    };
+    let by = all.iter().find_map(|(_, back)| Some(back.compacted.as_ref()?.by.as_str()));
+    vec![
+        ("trials", Cell::whole(all.len())),
+        ("values", median(&|_, back| Some(back.value_bytes))),
+        ("full", median(&|measured, _| measured.known_disk().map(|disk| disk.allocated_bytes))),
+        ("removed", median(&|_, back| Some(back.disk.allocated_bytes))),
+        ("compacted", median(&|_, back| Some(back.compacted.as_ref()?.disk.allocated_bytes))),
+        ("peak", median(&|_, back| Some(back.compacted.as_ref()?.peak_bytes))),
+        ("took", median(&|_, back| Some(back.compacted.as_ref()?.took_ns))),
+        ("by", Cell::or_none(by, Cell::text)),
+    ]
+}
