@@ -176,9 +176,27 @@ const TRIALS: &[Trial] = &[
         "",
         (135, 0xbb84_4863_9d08_b4d2),
     ),
-    trial("life", Over::Memory, "records=50 record_size=1B..300B churn=uniform", "turnover=3", (0, 0)),
-    trial("life", Over::Memory, "records=50 record_size=1B..300B churn=queue", "turnover=3", (0, 0)),
-    trial("life", Over::Folder, "records=50 record_size=1B..300B churn=replace", "turnover=2", (0, 0)),
+    trial(
+        "life",
+        Over::Memory,
+        "records=50 record_size=1B..300B churn=uniform",
+        "turnover=3",
+        (206, 0x6488_b611_2785_9a6e),
+    ),
+    trial(
+        "life",
+        Over::Memory,
+        "records=50 record_size=1B..300B churn=queue",
+        "turnover=3",
+        (506, 0xe541_4dc6_5a2c_6fb5),
+    ),
+    trial(
+        "life",
+        Over::Folder,
+        "records=50 record_size=1B..300B churn=replace",
+        "turnover=2",
+        (264, 0x1006_da25_1501_76db),
+    ),
 ];
 
 /// The words of a text, each with what it is set to.
