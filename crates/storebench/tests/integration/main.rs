@@ -14,6 +14,7 @@ mod file_systems;
 mod headers;
 mod html;
 mod in_memory;
+mod life;
 mod pages;
 mod plug;
 mod remote;

@@ -1,0 +1,59 @@
+//! The study `life` over every store: what each keeps of its files when most records are removed, and what it gives back.
+
+use storebench_core::error::Exit;
+use storebench_core::result::Measured;
+use storebench_core::store::{Kind, StoreDef};
+
+use crate::cli::support::{Scratch, skipped};
+
+/// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
+fn stores() -> Vec<&'static StoreDef> {
+    let can_run = |store: &&StoreDef| match store.lacks() {
+        Some(why) if store.open.is_ok() => {
+            skipped(store.name, &why);
+            false
+        }
+        lacks => lacks.is_none() && store.open.is_ok(),
+    };
+    let kept = |store: &&StoreDef| store.kind != Kind::Harness && store.name != "one-file";
+    storebench::STORES.iter().filter(kept).filter(can_run).collect()
+}
+
+/// What the files took when most records were removed, and when space was given back, over what they took before.
+fn shares(measured: &Measured) -> (f64, Option<f64>) {
+    let back = measured.giving_back.as_ref().unwrap();
+    let share = |bytes: u64| bytes as f64 / measured.disk.allocated_bytes as f64;
+    let compacted = back.compacted.as_ref();
+    assert!(compacted.is_none_or(|one| one.took_ns > 0 && one.peak_bytes >= one.disk.allocated_bytes));
+    (share(back.disk.allocated_bytes), compacted.map(|one| share(one.disk.allocated_bytes)))
+}
+
+/// Each trial is audited after space was given back. sqlite.org, lang_vacuum.html: a file keeps its empty pages, and VACUUM gives them
+/// back. LMDB's authors: the file never shrinks; a compacting copy leaves free pages out.
+#[test]
+fn stores_keep_or_give_back_space_as_their_documents_say() {
+    let (scratch, stores) = (Scratch::new(), stores());
+    let names: Vec<&str> = stores.iter().map(|store| store.name).collect();
+    let run = "run life --quick --records 2000 --record-size 1KiB --churn replace --turnover 1 --guarantee default";
+    scratch.storebench(&format!("{run} --store {}", names.join(","))).ends(Exit::Success);
+    let run = scratch.results();
+    for store in stores {
+        let trial = run.trials.iter().find(|trial| trial.cell.store() == store.name).unwrap();
+        let measured = trial.ok().unwrap_or_else(|| panic!("{}: {:?}", store.name, trial.outcome));
+        assert_eq!(measured.rounds.len(), 10);
+        let (left, given_back) = shares(measured);
+        let has_way = !matches!(store.name, "unqlite" | "sled") && store.kind != Kind::Folder;
+        assert_eq!(given_back.is_some(), has_way, "{}", store.name);
+        match store.name {
+            "sqlite" | "lmdb" => {
+                assert!(left > 0.9, "{}: {left}", store.name);
+                assert!(given_back < Some(0.5), "{}: {given_back:?}", store.name);
+            }
+            _ if store.kind == Kind::Folder => assert!(left < 0.2, "{}: {left}", store.name),
+            _ => {}
+        }
+    }
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    assert!(said.out.contains("Giving back") && said.out.contains("longest"), "{said}");
+    scratch.assert_nothing_left();
+}
