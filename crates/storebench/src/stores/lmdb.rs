@@ -213,7 +213,7 @@ impl Store for Lmdb {
 
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.environment.replace_by_compact_copy()?;
-        Ok(Some("mdb_env_copy2 with MDB_CP_COMPACT, rename"))
+        Ok(Some("MDB_CP_COMPACT"))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {

@@ -242,21 +242,47 @@ fn the_time_of_opening_after_a_kill_is_measured() {
     scratch.assert_nothing_left();
 }
 
+/// Whether a check found more than acknowledged steps that were lost.
+fn is_damaged(cuts: &Cuts) -> bool {
+    let damage = [Finding::Hole, Finding::Wrong, Finding::Refused, Finding::Unusable, Finding::Unsound];
+    damage.iter().any(|finding| cuts.of(*finding) > 0)
+}
+
+/// Whether PostgreSQL can be had here, and disks cut under it.
+fn can_cut_postgres() -> bool {
+    let postgres = storebench::STORES.iter().find(|store| store.name == "postgres").unwrap();
+    match postgres.lacks() {
+        Some(why) => {
+            skipped("postgres", &why);
+            false
+        }
+        None => can_cut(),
+    }
+}
+
+/// postgresql.org, Write Ahead Log: with full_page_writes off, a page that is half written when the power fails can't be repaired. Of the
+/// states that are cut during a checkpoint on a disk that tears pages one in seven was damaged; on one that does not, none is.
+#[test]
+fn postgres_without_full_page_writes_is_damaged_where_pages_tear() {
+    if !can_cut_postgres() {
+        return;
+    }
+    let off = "--settling --set postgres.full_page_writes=off";
+    let torn = |seed: u32| judged("postgres", "power", &format!("--torn --seed {seed} {off}"), 60).1;
+    assert!((1..=3).any(|seed| is_damaged(&torn(seed))), "no state of three checks was damaged");
+    let (_, whole) = judged("postgres", "power", off, 20);
+    assert_eq!(whole.of(Finding::Held), whole.states(), "{whole:?}");
+    let settling = whole.phases.get(&Phase::Settling).map_or(0, |states| states.states);
+    assert_eq!(settling, 16, "the others are cut while they recover: {whole:?}");
+}
+
 /// postgresql.org, Write Ahead Log: turning fsync off can corrupt the database when the power fails. One check need not meet a state in
 /// which that shows.
 #[test]
 fn postgres_without_syncs_is_damaged_by_a_power_cut() {
-    let postgres = storebench::STORES.iter().find(|store| store.name == "postgres").unwrap();
-    if let Some(why) = postgres.lacks() {
-        return skipped("postgres", &why);
-    }
-    if !can_cut() {
+    if !can_cut_postgres() {
         return;
     }
-    let is_damaged = |cuts: &Cuts| {
-        let damage = [Finding::Hole, Finding::Wrong, Finding::Refused, Finding::Unusable, Finding::Unsound];
-        damage.iter().any(|finding| cuts.of(*finding) > 0)
-    };
     let torn = |seed: u32| {
         judged("postgres", "power", &format!("--torn --seed {seed} --set postgres.fsync=off"), 40).1
     };

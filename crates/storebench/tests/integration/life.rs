@@ -34,7 +34,8 @@ fn shares(measured: &Measured) -> (f64, Option<f64>) {
 fn stores_keep_or_give_back_space_as_their_documents_say() {
     let (scratch, stores) = (Scratch::new(), stores());
     let names: Vec<&str> = stores.iter().map(|store| store.name).collect();
-    let run = "run life --quick --records 2000 --record-size 1KiB --churn replace --turnover 1 --guarantee default";
+    let run =
+        "run life --quick --records 2000 --record-size 1KiB --churn replace --turnover 1 --guarantee default";
     scratch.storebench(&format!("{run} --store {}", names.join(","))).ends(Exit::Success);
     let run = scratch.results();
     for store in stores {
