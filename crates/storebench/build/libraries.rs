@@ -66,6 +66,19 @@ pub const BERKELEY_DB: Library = Library {
     assertions: &["assert failure: %s"],
 };
 
+/// libmdbx says this where one of its assertions fails.
+pub const LIBMDBX: Library = Library {
+    feature: "libmdbx",
+    engine: "libmdbx",
+    link: "mdbx",
+    symbol: "mdbx_env_open",
+    header: "mdbx.h",
+    packages: None,
+    variable: "LIBMDBX_DIR",
+    choice: None,
+    assertions: &["MDBX-ASSERTION"],
+};
+
 /// UnQLite has no assertions.
 pub const UNQLITE: Library = Library {
     feature: "unqlite",

@@ -305,3 +305,5 @@ pub const UNQLITE: &[Evidence] = &[
         broken: 0,
     },
 ];
+pub const SLED: &[Evidence] = &[];
+pub const LIBMDBX: &[Evidence] = &[];
