@@ -66,7 +66,7 @@ pub const BERKELEY_DB: Library = Library {
     assertions: &["assert failure: %s"],
 };
 
-/// libmdbx says this where one of its assertions fails.
+/// libmdbx tells its options; as shipped, `CHECKING` is 0.
 pub const LIBMDBX: Library = Library {
     feature: "libmdbx",
     engine: "libmdbx",
@@ -76,7 +76,7 @@ pub const LIBMDBX: Library = Library {
     packages: None,
     variable: "LIBMDBX_DIR",
     choice: None,
-    assertions: &["MDBX-ASSERTION"],
+    assertions: &[" CHECKING=1 ", " CHECKING=2 ", " CHECKING=3 "],
 };
 
 /// UnQLite has no assertions.

@@ -111,8 +111,11 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new("pagesize", "256 to 65536, a power of two", "the system's page", "a page")
         .bytes()
         .limiting(|value, can| {
-            if let Some(bytes) = value.parse().ok().and_then(max_key_bytes) {
-                can.max_key_bytes = bytes;
+            if let Some((page, longest)) =
+                value.parse().ok().and_then(|page| Some((page, max_key_bytes(page)?)))
+            {
+                can.max_key_bytes = longest;
+                can.max_bytes = can.max_bytes.min(largest(page) as u64);
             }
         })
         .read_by("the environment's own account")
@@ -177,6 +180,11 @@ const FLAGS: &[(&str, c_uint)] = &[
 /// As LMDB's map: addresses only.
 const SIZE_UPPER: isize = (if usize::BITS >= 64 { 1_i64 << 40 } else { 1 << 30 }) as isize;
 
+/// The default with pages of so many bytes: a file has no more than 2 to the 31st of them.
+fn largest(page: isize) -> isize {
+    (SIZE_UPPER as i64).min((page as i64).saturating_mul(1 << 31)) as isize
+}
+
 /// The library's own default, raised when more sessions are to be open.
 const MAX_READERS: u64 = 61;
 
@@ -186,14 +194,12 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         let bytes = given.parse(name, "a number of bytes")?.unwrap_or(default);
         if bytes == 0 || bytes < -1 { Err(given.refuse(name, "a number of bytes")) } else { Ok(bytes) }
     };
-    let sizes = Sizes {
-        upper: size("size_upper", SIZE_UPPER)?,
-        growth_step: size("growth_step", -1)?,
-        page: size("pagesize", -1)?,
-    };
-    if sizes.page != -1 && max_key_bytes(sizes.page).is_none() {
+    let page = size("pagesize", -1)?;
+    if page != -1 && max_key_bytes(page).is_none() {
         return Err(given.refuse("pagesize", "a power of two from 256 to 65536"));
     }
+    let default = if page == -1 { SIZE_UPPER } else { largest(page) };
+    let sizes = Sizes { upper: size("size_upper", default)?, growth_step: size("growth_step", -1)?, page };
     let max_readers =
         given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(options.sessions as u64));
     let mut flags = sync_mode(options, &given)?;

@@ -158,12 +158,11 @@ impl Sled {
         if self.flush { self.flush().map(drop) } else { Ok(()) }
     }
 
-    /// Waits until sled's thread finds no page to move and no segment to free: then nothing is to be flushed, twice in one of its
-    /// rounds.
+    /// Waits until sled's thread has no page to move any more: then nothing is to be flushed in a whole of its rounds.
     fn wait_for_cleaning(&self) -> Result<()> {
         let Some(every) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
         let mut quiet = 0;
-        while quiet < 3 {
+        while quiet < 2 {
             thread::sleep(every / 2);
             quiet = if self.flush()? == 0 { quiet + 1 } else { 0 };
         }
