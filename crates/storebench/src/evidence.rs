@@ -123,6 +123,7 @@ pub const LEVELDB: &[Evidence] = &[
         broken: 14,
     },
 ];
+pub const LIBMDBX: &[Evidence] = &[];
 pub const LMDB: &[Evidence] = &[
     Evidence {
         version: "0.9.70",
@@ -253,6 +254,14 @@ pub const ROCKSDB: &[Evidence] = &[
         broken: 0,
     },
 ];
+pub const SLED: &[Evidence] = &[Evidence {
+    version: "0.34.7",
+    guarantee: Guarantee::Process,
+    torn: false,
+    file_systems: &["ext4"],
+    states: 60,
+    broken: 0,
+}];
 pub const SQLITE: &[Evidence] = &[
     Evidence {
         version: "3.54.1",
@@ -305,5 +314,3 @@ pub const UNQLITE: &[Evidence] = &[
         broken: 0,
     },
 ];
-pub const SLED: &[Evidence] = &[];
-pub const LIBMDBX: &[Evidence] = &[];
