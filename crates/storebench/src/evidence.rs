@@ -254,14 +254,24 @@ pub const ROCKSDB: &[Evidence] = &[
         broken: 0,
     },
 ];
-pub const SLED: &[Evidence] = &[Evidence {
-    version: "0.34.7",
-    guarantee: Guarantee::Process,
-    torn: false,
-    file_systems: &["ext4"],
-    states: 60,
-    broken: 0,
-}];
+pub const SLED: &[Evidence] = &[
+    Evidence {
+        version: "0.34.7",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 179,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.34.7",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 59,
+        broken: 0,
+    },
+];
 pub const SQLITE: &[Evidence] = &[
     Evidence {
         version: "3.54.1",

@@ -228,8 +228,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     }
     // It has as many as fill a page.
     expect_taken("max_readers", &true, &(u64::from(info.mi_maxreaders) >= max_readers))?;
-    let known = FLAGS.iter().fold(SYNC_FLAGS, |all, (_, flag)| all | flag);
-    expect_taken("flags", &flags, &(environment.flags()? & known))?;
+    let taken = environment.flags()?;
+    expect_taken("sync_mode", &name_of(flags), &name_of(taken))?;
+    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
+    expect_taken("flags", &(flags & known), &(taken & known))?;
     if guarantee == Guarantee::Power {
         // It syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
@@ -247,10 +249,10 @@ fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
         .ok_or_else(|| given.refuse("sync_mode", "durable, nometasync, safe_nosync or utterly_nosync"))
 }
 
-/// The word for the way to sync that flags give.
+/// The word for the way to sync that flags give: the last whose flags are all there, as the library adds those of the safer
+/// ones to them.
 fn name_of(flags: c_uint) -> &'static str {
-    let mode = SYNC_MODES.iter().find(|(_, mode)| flags & SYNC_FLAGS == *mode);
-    mode.map_or("several", |(name, _)| name)
+    SYNC_MODES.iter().rfind(|(_, mode)| flags & mode == *mode).map_or("durable", |(name, _)| name)
 }
 
 struct Libmdbx {

@@ -72,14 +72,13 @@ fn of_a_server(subject: &Subject, measured: &Measured, operations: u64) {
 /// Engines in C, in Rust and in shared libraries, and calls of every kind that they make here.
 #[test]
 fn known_calls_are_counted_under_their_names() {
-    let known: [(&str, &[&str]); 9] = [
+    let known: [(&str, &[&str]); 8] = [
         ("sqlite", &["fsync"]),
         ("leveldb", &["fdatasync"]),
         ("rocksdb", &["fdatasync"]),
         ("berkeleydb", &["fdatasync"]),
         // The pages are synced, and then the page is written that names them.
         ("lmdb", &["fdatasync", "synchronous write"]),
-        ("libmdbx", &["fdatasync", "synchronous write"]),
         ("redb", &["fdatasync"]),
         ("fjall", &["fdatasync"]),
         // The file and its directory, which is two calls.

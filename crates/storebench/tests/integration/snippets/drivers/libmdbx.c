@@ -28,12 +28,11 @@ static void tell(void) {
     unsigned flags;
     must("info", mdbx_env_info_ex(env, NULL, &info, sizeof info));
     must("flags", mdbx_env_get_flags(env, &flags));
-    flags &= MDBX_NOMETASYNC | MDBX_UTTERLY_NOSYNC;
-    printf("sync_mode=%s\n", flags == 0                      ? "durable"
-                             : flags == MDBX_NOMETASYNC      ? "nometasync"
-                             : flags == MDBX_SAFE_NOSYNC     ? "safe_nosync"
-                             : flags == MDBX_UTTERLY_NOSYNC  ? "utterly_nosync"
-                                                             : "several");
+    /* The library adds the flags of safer modes. */
+    printf("sync_mode=%s\n", (flags & MDBX_UTTERLY_NOSYNC) == MDBX_UTTERLY_NOSYNC ? "utterly_nosync"
+                             : flags & MDBX_SAFE_NOSYNC                          ? "safe_nosync"
+                             : flags & MDBX_NOMETASYNC                           ? "nometasync"
+                                                                                 : "durable");
     printf("size_upper=%llu\n", (unsigned long long)info.mi_geo.upper);
     printf("growth_step=%llu\n", (unsigned long long)info.mi_geo.grow);
     printf("pagesize=%u\nmax_readers=%u\n", info.mi_dxb_pagesize, info.mi_maxreaders);
