@@ -120,7 +120,7 @@ build() {
     export TARGET_CC TARGET_CXX TARGET_AR
     upper=$(echo "$1" | tr 'a-z-' 'A-Z_')
     export "CARGO_TARGET_${upper}_LINKER=$TARGET_CC"
-    for engine in leveldb rocksdb unqlite; do
+    for engine in leveldb rocksdb unqlite libmdbx; do
         if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
     done
     if builds berkeleydb; then
@@ -176,7 +176,8 @@ test_program() {
     # qemu keeps an account of each page of a map: that of a 64-bit LMDB, of 1 TiB, is more than it can.
     set=
     if builds lmdb; then set='--set lmdb.map_size=1GiB'; fi
-    # shellcheck disable=SC2086 # two words, or none
+    if builds libmdbx; then set="$set --set libmdbx.size_upper=1GiB"; fi
+    # shellcheck disable=SC2086 # some words, or none
     $qemu "$box/storebench" run crud --quick $set --store "$list" --records 20 --record-size 1B..1KiB --operations 5 \
         --guarantee process,power --trials 1 --timeout 10m --at "$box" --out "$box/runs" >"$box/run.log" 2>&1 &
     running=$!

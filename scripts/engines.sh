@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds RocksDB, LevelDB and UnQLite from their authors' sources, as their authors ship them: optimised and without
+# Builds RocksDB, LevelDB, UnQLite and libmdbx from their authors' sources, as their authors ship them: optimised and without
 # assertions. Distributions leave the assertions of the first two in, which makes RocksDB's reads up to twice as slow
-# (docs/fairness.md), and Debian has no UnQLite. A build is kept in a cache outside the checkout, so that it is made once a
-# machine; says nothing when it is there.
+# (docs/fairness.md), and Debian has no UnQLite and no libmdbx. A build is kept in a cache outside the checkout, so that it is
+# made once a machine; says nothing when it is there.
 #
-# usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb, unqlite
+# usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb, unqlite,
+#                                                                libmdbx
 #        scripts/engines.sh [--target TARGET] --where ENGINE     prints the folder of its build; nothing where there is none
 #   TARGET    another machine, as Rust calls it: those of scripts/target.sh
 # environment:
@@ -31,6 +32,9 @@ https://github.com/google/leveldb/archive/refs/tags/$leveldb_version.tar.gz"
 
 # What the sources in the package unqlite call themselves.
 unqlite_version=1.1.9
+
+# What those in the package mdbx-sys call themselves.
+libmdbx_version=0.14.4
 
 say() {
     printf 'engines: %s\n' "$*" >&2
@@ -76,6 +80,7 @@ version() {
         rocksdb) locked librocksdb-sys version | sed 's/.*+//' ;;
         leveldb) echo "$leveldb_version" ;;
         unqlite) echo "$unqlite_version" ;;
+        libmdbx) echo "$libmdbx_version" ;;
     esac
 }
 
@@ -84,6 +89,7 @@ title() {
         rocksdb) echo "RocksDB $(version rocksdb)" ;;
         leveldb) echo "LevelDB $leveldb_version" ;;
         unqlite) echo "UnQLite $unqlite_version" ;;
+        libmdbx) echo "libmdbx $libmdbx_version" ;;
     esac
 }
 
@@ -98,6 +104,8 @@ flags() {
         lz4 | zstd) echo "-O3 -DNDEBUG -fPIC" ;;
         # As its CMakeLists.txt with CMAKE_BUILD_TYPE=Release; without locks of its own.
         unqlite) echo "-O3 -DNDEBUG -fPIC$(long_files)" ;;
+        # As its GNUmakefile.
+        libmdbx) echo "-std=gnu11 -O2 -DNDEBUG=1 -ffunction-sections -fPIC -fvisibility=hidden -pthread$(long_files)" ;;
     esac
 }
 
@@ -164,7 +172,7 @@ processor_has() {
 recipe() {
     echo "engine: $(title "$1")"
     echo "flags: $(flags "$1")"
-    case "$1" in unqlite) compiler=$CC ;; *) compiler=$CXX ;; esac
+    case "$1" in unqlite | libmdbx) compiler=$CC ;; *) compiler=$CXX ;; esac
     echo "compiler: $($compiler --version | head -n 1)"
     echo "system: $system $machine"
     case "$1" in
@@ -175,6 +183,7 @@ recipe() {
             ;;
         leveldb) echo "sources: leveldb $leveldb_version, sha256 $leveldb_sha256" ;;
         unqlite) echo "sources: unqlite $(locked unqlite version), sha256 $(locked unqlite checksum)" ;;
+        libmdbx) echo "sources: mdbx-sys $(locked mdbx-sys version), sha256 $(locked mdbx-sys checksum)" ;;
     esac
     case "$1" in
         rocksdb | leveldb) echo "Snappy: librocksdb-sys $(locked librocksdb-sys version), $(flags snappy)" ;;
@@ -194,8 +203,8 @@ folder() {
 
 # ---- Sources
 
-# The folders of the packages that hold the sources of RocksDB, of the codecs and of UnQLite, as cargo unpacks them: links named after
-# them, in the current folder.
+# The folders of the packages that hold the sources of RocksDB, of the codecs, of UnQLite and of libmdbx, as cargo unpacks them: links
+# named after them, in the current folder.
 link_packages() {
     have cargo || fail "cargo is missing, which fetches the sources: https://rustup.rs"
     (
@@ -204,7 +213,7 @@ link_packages() {
         cargo metadata --format-version 1 --locked --features storebench/engine-sources --filter-platform "$host"
     ) >metadata.json 2>metadata.log ||
         fail "cargo could not fetch the sources: $(grep . metadata.log | tail -n 1)"
-    for package in librocksdb-sys lz4-sys zstd-sys unqlite; do
+    for package in librocksdb-sys lz4-sys zstd-sys unqlite mdbx-sys; do
         path=$(tr ',' '\n' <metadata.json |
             sed -n "s/^\"manifest_path\":\"\(.*\/$package\(-[0-9][^/]*\)\{0,1\}\)\/Cargo.toml\"\$/\1/p" | head -n 1)
         [ -d "$path" ] || fail "cargo did not say where it keeps the package $package"
@@ -278,6 +287,12 @@ unqlite_units() {
     link_packages
     grep -qF "\"$unqlite_version\"" unqlite/unqlite/unqlite.h || fail "the package unqlite does not hold UnQLite $unqlite_version"
     c_commands "$(flags unqlite) -w" unqlite/unqlite/unqlite.c | unit unqlite
+}
+
+libmdbx_units() {
+    link_packages
+    grep -qF "(v$libmdbx_version-0-" mdbx-sys/libmdbx/mdbx.h || fail "the package mdbx-sys does not hold libmdbx $libmdbx_version"
+    c_commands "$(flags libmdbx) -w" mdbx-sys/libmdbx/mdbx.c | unit libmdbx
 }
 
 # Snappy, with the header that its authors' cmake would write.
@@ -355,11 +370,13 @@ compile() {
     (cd units && printf '%s\n' *) | xargs -n 1 -P "$(jobs)" "$root/scripts/engines.sh" --compile-unit 3>&2 2>xargs.log || true
     if [ -s failed ]; then compiler_failed "$1"; fi
     [ "$(count finished-)" = "$TOTAL" ] || fail "compiling $TITLE was interrupted"
-    $AR crs "lib/lib$1.a" ./*.o >ar.log 2>&1 || fail "$AR could not make lib$1.a: $(tail -n 1 ar.log)"
+    archive=lib${1#lib}.a
+    $AR crs "lib/$archive" ./*.o >ar.log 2>&1 || fail "$AR could not make $archive: $(tail -n 1 ar.log)"
     case "$1" in
         rocksdb) cp -R librocksdb-sys/rocksdb/include/rocksdb include ;;
         leveldb) cp -R "leveldb-$leveldb_version/include/leveldb" include ;;
         unqlite) cp unqlite/unqlite/unqlite.h include ;;
+        libmdbx) cp mdbx-sys/libmdbx/mdbx.h include ;;
     esac
     recipe "$1" >BUILD
 }
@@ -370,7 +387,7 @@ compiler_failed() {
     mv "log-$failed" "$cache/$1.log"
     why=$(grep -m 1 -iE 'error|killed|cannot|not found' "$cache/$1.log") || why=$(tail -n 1 "$cache/$1.log")
     case "$1" in
-        unqlite) instead="leave the store out with FEATURES" ;;
+        unqlite | libmdbx) instead="leave the store out with FEATURES" ;;
         *) instead="$(echo "$1" | tr '[:lower:]' '[:upper:]')=system takes the system's library, which is then shown but not ranked" ;;
     esac
     fail "$TITLE does not compile: $why -- all that was said is in $cache/$1.log. With little memory, JOBS=1 may help; $instead"
@@ -439,9 +456,9 @@ action=build
 if [ "${1:-}" = --where ]; then action=where && shift; fi
 for engine in "$@"; do
     case "$engine" in
-        rocksdb | leveldb | unqlite) ;;
+        rocksdb | leveldb | unqlite | libmdbx) ;;
         *)
-            say "unknown engine '$engine': rocksdb, leveldb and unqlite are known"
+            say "unknown engine '$engine': rocksdb, leveldb, unqlite and libmdbx are known"
             exit 2
             ;;
     esac

@@ -7,7 +7,7 @@
 #             another machine; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
-#   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR  where a library of the user's own is: then there is nothing to build or to install
+#   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR, LIBMDBX_DIR  where a library of the user's own is: then there is nothing to build or to install
 #   FEATURES  the stores that are to be built, separated by commas; empty: all
 #   XDG_CACHE_HOME  packages for Python, for the tests, are in storebench/python in it; empty: ~/.cache
 # Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
@@ -96,6 +96,7 @@ choice() {
         rocksdb) asked=${ROCKSDB:-} own=${ROCKSDB_DIR:-} ;;
         leveldb) asked=${LEVELDB:-} own=${LEVELDB_DIR:-} ;;
         unqlite) asked="" own=${UNQLITE_DIR:-} ;;
+        libmdbx) asked="" own=${LIBMDBX_DIR:-} ;;
     esac
     if [ -n "$own" ]; then echo own; else echo "${asked:-build}"; fi
 }
@@ -287,6 +288,7 @@ need_header() {
 # The store whose code in Python the tests run, and the package that it needs.
 python_packages() {
     cat <<'END'
+libmdbx libmdbx==0.3.2
 postgres psycopg==3.3.9
 rocksdb rocksdict==0.3.29
 unqlite unqlite==1.2.0
@@ -355,6 +357,6 @@ setup_python
 setup_board
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross-'*) exit 0 ;; esac
-for engine in leveldb rocksdb unqlite; do
+for engine in leveldb rocksdb unqlite libmdbx; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
 done

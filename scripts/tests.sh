@@ -31,7 +31,7 @@ new_system() {
 # shellcheck disable=SC2016 # expanded when the fake runs
 made_up_cargo='case "$1" in
     -vV) echo "host: made-up" ;;
-    metadata) for crate in librocksdb-sys lz4-sys zstd-sys unqlite; do
+    metadata) for crate in librocksdb-sys lz4-sys zstd-sys unqlite mdbx-sys; do
         printf "{\"name\":\"%s\",\"manifest_path\":\"%s/crates/%s-1.0+2/Cargo.toml\",\"edition\":\"2021\"}," $crate "$BOX" $crate
     done ;;
     *) echo "cargo 1.95.0 (made up)" ;;
@@ -66,6 +66,9 @@ sources() {
     mkdir -p "$box/crates/unqlite-1.0+2/unqlite"
     echo '#define UNQLITE_VERSION "1.1.9"' >"$box/crates/unqlite-1.0+2/unqlite/unqlite.h"
     touch "$box/crates/unqlite-1.0+2/unqlite/unqlite.c"
+    mkdir -p "$box/crates/mdbx-sys-1.0+2/libmdbx"
+    echo '/* amalgamated source code (v0.14.4-0-g716ce9d5) */' >"$box/crates/mdbx-sys-1.0+2/libmdbx/mdbx.h"
+    touch "$box/crates/mdbx-sys-1.0+2/libmdbx/mdbx.c"
     for part in db table util helpers/memenv; do
         mkdir -p "$box/leveldb-1.23/$part"
         touch "$box/leveldb-1.23/$part/one.cc" "$box/leveldb-1.23/$part/one_test.cc"
@@ -79,7 +82,7 @@ leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
 # Sources, and all engines built from them; the board is unpacked too.
 built() {
     sources
-    run scripts/engines.sh rocksdb leveldb unqlite
+    run scripts/engines.sh rocksdb leveldb unqlite libmdbx
     mkdir -p "$board"
     : >"$board/kernel"
     : >"$box/calls"
@@ -374,6 +377,13 @@ echo '#define UNQLITE_VERSION "1.2"' >"$box/crates/unqlite-1.0+2/unqlite/unqlite
 rm -rf "$box"/home/.cache/storebench/engines/unqlite-*
 run scripts/engines.sh unqlite
 verdict 'sources of another UnQLite are refused' said 1 'does not hold UnQLite 1.1.9'
+run scripts/engines.sh libmdbx
+verdict 'libmdbx is compiled as by its makefile' called '-O2 -DNDEBUG=1 -ffunction-sections -fPIC -fvisibility=hidden -pthread -w -c'
+verdict 'libmdbx has the name that linkers look for' test -e "$(echo "$box"/home/.cache/storebench/engines/libmdbx-0.14.4-*/lib/libmdbx.a)"
+echo '/* amalgamated source code (v0.14.5-0-g0) */' >"$box/crates/mdbx-sys-1.0+2/libmdbx/mdbx.h"
+rm -rf "$box"/home/.cache/storebench/engines/libmdbx-*
+run scripts/engines.sh libmdbx
+verdict 'sources of another libmdbx are refused' said 1 'does not hold libmdbx 0.14.4'
 run scripts/engines.sh levledb
 verdict 'an unknown engine' said 2 "unknown engine 'levledb'"
 

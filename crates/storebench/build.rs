@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The engines that are Rust crates without a version of their own to ask for.
-const CRATES: [&str; 2] = ["fjall", "redb"];
+const CRATES: [&str; 3] = ["fjall", "redb", "sled"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");

@@ -66,6 +66,19 @@ pub const BERKELEY_DB: Library = Library {
     assertions: &["assert failure: %s"],
 };
 
+/// libmdbx tells its options; as shipped, `CHECKING` is 0.
+pub const LIBMDBX: Library = Library {
+    feature: "libmdbx",
+    engine: "libmdbx",
+    link: "mdbx",
+    symbol: "mdbx_env_open",
+    header: "mdbx.h",
+    packages: None,
+    variable: "LIBMDBX_DIR",
+    choice: None,
+    assertions: &[" CHECKING=1 ", " CHECKING=2 ", " CHECKING=3 "],
+};
+
 /// UnQLite has no assertions.
 pub const UNQLITE: Library = Library {
     feature: "unqlite",

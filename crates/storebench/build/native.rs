@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::libraries::{BERKELEY_DB, Found, LEVELDB, Library, ROCKSDB, Result, UNQLITE};
+use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE};
 
 /// Provides what the features that are on need.
 ///
@@ -34,6 +34,9 @@ pub fn provide() -> Result<()> {
                 if target.contains("apple") { "c++" } else { "stdc++" }
             );
         }
+    }
+    if has_feature("LIBMDBX") {
+        link(&LIBMDBX, &LIBMDBX.find()?)?;
     }
     if has_feature("UNQLITE") {
         link(&UNQLITE, &UNQLITE.find()?)?;

@@ -123,6 +123,7 @@ pub const LEVELDB: &[Evidence] = &[
         broken: 14,
     },
 ];
+pub const LIBMDBX: &[Evidence] = &[];
 pub const LMDB: &[Evidence] = &[
     Evidence {
         version: "0.9.70",
@@ -250,6 +251,24 @@ pub const ROCKSDB: &[Evidence] = &[
         torn: true,
         file_systems: &["ext4"],
         states: 100,
+        broken: 0,
+    },
+];
+pub const SLED: &[Evidence] = &[
+    Evidence {
+        version: "0.34.7",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 179,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.34.7",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 59,
         broken: 0,
     },
 ];

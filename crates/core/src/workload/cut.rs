@@ -1,6 +1,8 @@
 //! The cut check, in the processes that it runs: one writes to a store on a disk that logs all that is asked of it, and each of
 //! the others opens the store as some power cut would have left it. The steps are those of the kill check.
 
+#[cfg(target_os = "linux")]
+mod boot;
 mod endure;
 mod held;
 mod in_place;
@@ -41,6 +43,14 @@ pub fn run(
         CutPart::LookAfter { acknowledged } => {
             tell(&endure::look_after(asked, acknowledged).unwrap_or_else(failed))
         }
-        CutPart::Look { begun, made } => tell(&look::look(asked, begun, *made).unwrap_or_else(failed)),
+        CutPart::Look { begun, made } => {
+            #[cfg(target_os = "linux")]
+            if let Err(error) = boot::another() {
+                return tell(&CutTold::Failed(format!(
+                    "another boot could not be shown to the store: {error}"
+                )));
+            }
+            tell(&look::look(asked, begun, *made).unwrap_or_else(failed))
+        }
     }
 }

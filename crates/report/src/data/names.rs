@@ -14,8 +14,15 @@ const OF_THE_PAPER: [(&str, &str, u8); 6] = [
 ];
 
 /// Colours of further stores.
-const FURTHER: [(&str, u8); 5] =
-    [("lmdb", 210), ("unqlite", 222), ("redb", 80), ("fjall", 229), ("one-file", 146)];
+const FURTHER: [(&str, u8); 7] = [
+    ("lmdb", 210),
+    ("unqlite", 222),
+    ("redb", 80),
+    ("fjall", 229),
+    ("one-file", 146),
+    ("sled", 111),
+    ("libmdbx", 203),
+];
 
 /// Colours left for stores of other tables; their names choose.
 const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
@@ -33,12 +40,12 @@ pub fn store_style(store: &str) -> Style {
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
-/// A store's place in the palette of the HTML report, from 0 to 15: the same in every report.
+/// A store's place in the palette of the HTML report, from 0 to 19: the same in every report.
 pub fn palette_position(store: &str) -> usize {
     let known = OF_THE_PAPER.iter().map(|(name, ..)| *name).chain(FURTHER.map(|(name, _)| name));
     let known: Vec<&str> = known.chain(["null", "memory"]).collect();
     let position = known.iter().position(|name| *name == store);
-    position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (16 - known.len() as u64)) as usize)
+    position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (20 - known.len() as u64)) as usize)
 }
 
 fn other(store: &str) -> u8 {
@@ -82,7 +89,7 @@ mod tests {
             .collect();
         colours.sort_unstable();
         colours.dedup();
-        assert_eq!(colours.len(), 16);
+        assert_eq!(colours.len(), 18);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
     }
 }

@@ -86,8 +86,12 @@ const CONTESTS: &[Contest] = &[
     contest::<direct::berkeleydb::BerkeleyDb>("berkeleydb"),
     #[cfg(feature = "lmdb")]
     contest::<direct::lmdb::Lmdb>("lmdb"),
+    #[cfg(feature = "libmdbx")]
+    contest::<direct::libmdbx::Libmdbx>("libmdbx"),
     #[cfg(feature = "unqlite")]
     contest::<direct::unqlite::UnQLite>("unqlite"),
+    #[cfg(feature = "sled")]
+    contest::<direct::sled::Sled>("sled"),
     contest::<direct::folder::Folder>("flat-folder"),
 ];
 

@@ -1,17 +1,17 @@
 //! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
 
-mod environment;
+mod library;
 
 use std::ffi::c_uint;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
-use self::environment::{Environment, Reader, Writer};
 use super::compiled;
+use super::mapped::{self, Environment};
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
 /// LMDB, bundled.
@@ -20,7 +20,7 @@ pub const LMDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
-    version: environment::version,
+    version: library::version,
     capabilities: Capabilities {
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
@@ -165,7 +165,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     }
     let guarantee = hold_to_tier(options, tier_of(flags))?;
     let environment =
-        Environment::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
+        library::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
             StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),
             other => other,
         })?;
@@ -190,13 +190,13 @@ fn tier_of(flags: c_uint) -> Guarantee {
 }
 
 struct Lmdb {
-    environment: Environment,
+    environment: Environment<library::Lmdb>,
     guarantee: Guarantee,
 }
 
 impl Store for Lmdb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(LmdbSession { environment: &self.environment, reader: self.environment.reader()? }))
+        mapped::session(&self.environment)
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -252,73 +252,6 @@ impl Store for Lmdb {
     }
 }
 
-struct LmdbSession<'a> {
-    environment: &'a Environment,
-    reader: Reader<'a>,
-}
-
-impl Session for LmdbSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.environment.write(|writer| writer.put(key, value, ffi::MDB_NOOVERWRITE))
-    }
-
-    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.environment.write(|writer| writer.put(key, value, 0))
-    }
-
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        Ok(self.reader.snapshot()?.get(key)?.map(visit).is_some())
-    }
-
-    fn remove(&mut self, key: &[u8]) -> Result<()> {
-        match self.environment.write(|writer| writer.delete(key)) {
-            Err(StoreError::Missing) => Ok(()),
-            done => done,
-        }
-    }
-
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        self.reader.snapshot()?.scan(from, limit, visit)
-    }
-
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.environment.write(|writer| {
-            records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_NOOVERWRITE))
-        })
-    }
-
-    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        let there = |done| if let Err(StoreError::Missing) = done { Ok(()) } else { done };
-        self.environment.write(|writer| keys.iter().try_for_each(|key| there(writer.delete(key))))
-    }
-
-    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
-        self.environment.write(|writer| {
-            records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_APPEND))
-        })?;
-        Ok(true)
-    }
-
-    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        self.environment.write(|writer| work(writer))
-    }
-}
-
-/// There is one write transaction at a time, so nobody else changes what it reads.
-impl Transaction for Writer<'_> {
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        Ok(self.value(key)?.map(visit).is_some())
-    }
-
-    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.get(key, visit)
-    }
-
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        Writer::put(self, key, value, 0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,7 +260,7 @@ mod tests {
     #[test]
     fn keys_are_as_long_as_the_engine_says() {
         let folder = new_folder();
-        let environment = Environment::open(folder.path(), 0, 1 << 20, 1).unwrap();
+        let environment = library::open(folder.path(), 0, 1 << 20, 1).unwrap();
         assert_eq!(environment.max_key_bytes() as usize, LMDB.capabilities.max_key_bytes);
         drop(environment);
         let store = opened(&LMDB, &folder, None, &[]);

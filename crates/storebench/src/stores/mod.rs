@@ -26,7 +26,7 @@ macro_rules! store {
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
 #[cfg_attr(
-    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sqlite")),
+    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sled", feature = "sqlite")),
     allow(dead_code, reason = "a build with few stores needs few of them")
 )]
 mod compiled;
@@ -34,15 +34,25 @@ mod compiled;
 mod fjall;
 #[cfg(feature = "leveldb")]
 mod leveldb;
-#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "rocksdb", feature = "unqlite"))]
+#[cfg(feature = "libmdbx")]
+mod libmdbx;
+#[cfg(any(
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "libmdbx",
+    feature = "rocksdb",
+    feature = "unqlite"
+))]
 mod linked;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(any(feature = "libmdbx", feature = "lmdb"))]
+mod mapped;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
-#[cfg(any(feature = "leveldb", feature = "rocksdb", feature = "unqlite"))]
+#[cfg(any(feature = "leveldb", feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
 mod opaque;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod owned;
@@ -52,6 +62,8 @@ mod postgres;
 mod redb;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+#[cfg(feature = "sled")]
+mod sled;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg_attr(
@@ -59,11 +71,13 @@ mod sqlite;
         feature = "berkeleydb",
         feature = "fjall",
         feature = "leveldb",
+        feature = "libmdbx",
         feature = "lmdb",
         feature = "mariadb",
         feature = "postgres",
         feature = "redb",
         feature = "rocksdb",
+        feature = "sled",
         feature = "sqlite",
         feature = "unqlite"
     )),
@@ -78,9 +92,11 @@ store!("leveldb", leveldb::LEVELDB, "log-structured merge tree");
 store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");
 store!("berkeleydb", berkeleydb::BERKELEYDB, "B-tree, with or without transactions");
 store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
+store!("libmdbx", libmdbx::LIBMDBX, "memory-mapped B+tree, copy on write, from LMDB");
 store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
 store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
 store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");
+store!("sled", sled::SLED, "B+tree on a log of pages, in Rust");
 store!("postgres", postgres::POSTGRES, "PostgreSQL, a private server for each trial", Server);
 store!(
     "mariadb",

@@ -6,17 +6,19 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 12] = [
+const STORES: [&str; 14] = [
     "berkeleydb",
     "fjall",
     "flat-folder",
     "leveldb",
+    "libmdbx",
     "lmdb",
     "mariadb",
     "nested-folder",
     "postgres",
     "redb",
     "rocksdb",
+    "sled",
     "sqlite",
     "unqlite",
 ];

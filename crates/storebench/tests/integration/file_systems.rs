@@ -14,7 +14,8 @@ use storebench_core::result::{Failure, Outcome, Run, TrialResult};
 use crate::cli::support::{Scratch, Started, TINY, assert_complete, faulty, is_root, skipped, wait_for};
 
 /// Every store that keeps its files itself.
-const STORES: &str = "berkeleydb,fjall,flat-folder,leveldb,lmdb,nested-folder,redb,rocksdb,sqlite,unqlite";
+const STORES: &str =
+    "berkeleydb,fjall,flat-folder,leveldb,libmdbx,lmdb,nested-folder,redb,rocksdb,sled,sqlite,unqlite";
 /// The file systems of every machine on which all tests are to run, and nothing may be skipped.
 const EVERYWHERE: [&str; 8] = ["ext2", "ext3", "ext4", "fuse2fs", "xfs", "btrfs", "ntfs", "exfat"];
 

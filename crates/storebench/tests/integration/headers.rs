@@ -15,7 +15,7 @@ struct Library {
     constant: fn(&str) -> Option<String>,
 }
 
-const LIBRARIES: [Library; 3] = [
+const LIBRARIES: [Library; 4] = [
     Library {
         header: "leveldb/c.h",
         prefix: option_env!("STOREBENCH_LEVELDB_PREFIX"),
@@ -28,6 +28,12 @@ const LIBRARIES: [Library; 3] = [
         declarations: include_str!("../../src/stores/rocksdb/ffi.rs"),
         // Enumerators there.
         constant: |name| Some(name.to_lowercase()),
+    },
+    Library {
+        header: "mdbx.h",
+        prefix: option_env!("STOREBENCH_LIBMDBX_PREFIX"),
+        declarations: include_str!("../../src/stores/libmdbx/ffi.rs"),
+        constant: |name| Some(name.to_owned()),
     },
     Library {
         header: "unqlite.h",
@@ -123,13 +129,18 @@ fn in_c(rust: &str, opaque: &[(&str, &str)]) -> String {
         ("c_longlong", "long long"),
         ("c_void", "void"),
         ("f64", "double"),
+        ("bool", "_Bool"),
         ("u64", "uint64_t"),
+        ("isize", "intptr_t"),
         ("usize", "size_t"),
+        ("mode_t", "mode_t"),
         ("...", "..."),
     ];
     let mut found = known.iter().chain(opaque).filter(|(name, _)| *name == rust);
-    let found = found.next().unwrap_or_else(|| panic!("{rust} has no counterpart in C here"));
-    found.1.to_owned()
+    // Structures that we look into have the header's own names.
+    let own = rust.starts_with("MDBX_").then_some(rust);
+    let found = found.next().map(|(_, in_c)| *in_c).or(own);
+    found.unwrap_or_else(|| panic!("{rust} has no counterpart in C here")).to_owned()
 }
 
 #[test]

@@ -5,6 +5,7 @@
 #[cfg(any(
     feature = "berkeleydb",
     feature = "leveldb",
+    feature = "libmdbx",
     feature = "lmdb",
     feature = "rocksdb",
     feature = "sqlite",
@@ -15,13 +16,14 @@ mod c;
 mod configuration;
 mod left;
 mod python;
-#[cfg(any(feature = "fjall", feature = "redb", feature = "sqlite"))]
+#[cfg(any(feature = "fjall", feature = "redb", feature = "sled", feature = "sqlite"))]
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(any(
     feature = "berkeleydb",
     feature = "leveldb",
+    feature = "libmdbx",
     feature = "lmdb",
     feature = "rocksdb",
     feature = "sqlite",
@@ -91,6 +93,19 @@ const TUNED: OfStores = &[
         ],
     ),
     (
+        "libmdbx",
+        &[
+            ("size_upper", "1073741824", ""),
+            ("growth_step", "4194304", ""),
+            ("pagesize", "8192", ""),
+            ("max_readers", "200", ""),
+            ("writemap", "true", "MDBX_WRITEMAP"),
+            ("nordahead", "true", "MDBX_NORDAHEAD"),
+            ("nomeminit", "true", "MDBX_NOMEMINIT"),
+            ("liforeclaim", "true", "MDBX_LIFORECLAIM"),
+        ],
+    ),
+    (
         "redb",
         &[
             ("cache_size", "67108864", ""),
@@ -109,6 +124,7 @@ const TUNED: OfStores = &[
             ("worker_threads", "2", ""),
         ],
     ),
+    ("sled", &[("cache_capacity", "16777216", ""), ("flush_every_ms", "100", "")]),
     // Its cache alone.
     ("unqlite", &[]),
     ("flat-folder", &[("write", "rename", "temporary name")]),

@@ -5,13 +5,17 @@ pub mod berkeleydb;
 pub mod folder;
 #[cfg(feature = "leveldb")]
 pub mod leveldb;
+#[cfg(feature = "libmdbx")]
+pub mod libmdbx;
 #[cfg(feature = "lmdb")]
 pub mod lmdb;
-#[cfg(any(feature = "rocksdb", feature = "unqlite"))]
+#[cfg(any(feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
 #[path = "../../../src/stores/opaque.rs"]
 mod opaque;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb;
+#[cfg(feature = "sled")]
+pub mod sled;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(feature = "unqlite")]

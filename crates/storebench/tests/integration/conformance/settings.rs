@@ -59,6 +59,24 @@ const SAMPLES: &[Sample] = &[
     ("berkeleydb", Some(Power), &[("pagesize", "65536"), ("lg_bsize", "1048576")], Power),
     ("lmdb", None, &[("writemap", "true"), ("mapasync", "true"), ("map_size", "67108864")], Process),
     ("lmdb", None, &[("nometasync", "true"), ("nordahead", "true"), ("nomeminit", "true")], Process),
+    (
+        "libmdbx",
+        None,
+        &[("sync_mode", "utterly_nosync"), ("writemap", "true"), ("pagesize", "16384")],
+        Process,
+    ),
+    (
+        "libmdbx",
+        None,
+        &[("sync_mode", "nometasync"), ("liforeclaim", "true"), ("nordahead", "true")],
+        Process,
+    ),
+    (
+        "libmdbx",
+        Some(Power),
+        &[("pagesize", "512"), ("nomeminit", "true"), ("growth_step", "1048576")],
+        Power,
+    ),
     ("redb", Some(Lost), &[("cache_size", "1048576"), ("two_phase_commit", "true")], Lost),
     ("redb", None, &[("quick_repair", "true"), ("durability", "immediate")], Power),
     (
@@ -73,6 +91,8 @@ const SAMPLES: &[Sample] = &[
         ],
         Lost,
     ),
+    ("sled", None, &[("flush", "true"), ("cache_capacity", "1048576")], Process),
+    ("sled", None, &[("flush_every_ms", "10"), ("cache_capacity", "65536")], Lost),
     (
         "postgres",
         None,

@@ -59,9 +59,11 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("rocksdb", cfg!(feature = "rocksdb")),
         ("berkeleydb", cfg!(feature = "berkeleydb")),
         ("lmdb", cfg!(feature = "lmdb")),
+        ("libmdbx", cfg!(feature = "libmdbx")),
         ("unqlite", cfg!(feature = "unqlite")),
         ("redb", cfg!(feature = "redb")),
         ("fjall", cfg!(feature = "fjall")),
+        ("sled", cfg!(feature = "sled")),
         ("postgres", cfg!(feature = "postgres")),
         ("mariadb", cfg!(feature = "mariadb")),
     ] {

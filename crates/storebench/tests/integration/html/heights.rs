@@ -9,8 +9,18 @@ use super::storebench;
 const MOST: u64 = 4_000;
 
 /// Stores that any build has beside those that this one has of these.
-const STORES: [&str; 8] =
-    ["flat-folder", "nested-folder", "fjall", "leveldb", "lmdb", "redb", "sqlite", "unqlite"];
+const STORES: [&str; 10] = [
+    "flat-folder",
+    "nested-folder",
+    "fjall",
+    "leveldb",
+    "libmdbx",
+    "lmdb",
+    "redb",
+    "sled",
+    "sqlite",
+    "unqlite",
+];
 
 /// A small run of each study that varies what makes its page long, without the stores.
 const STUDIES: [(&str, &str); 9] = [

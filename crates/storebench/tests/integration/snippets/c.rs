@@ -30,6 +30,7 @@ fn engine(store: &str) -> Engine {
         "lmdb" => {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
+        "libmdbx" => library("mdbx", option_env!("STOREBENCH_LIBMDBX_PREFIX")),
         "unqlite" => library("unqlite", option_env!("STOREBENCH_UNQLITE_PREFIX")),
         other => panic!("{other} has no code in C"),
     }
@@ -150,6 +151,12 @@ fn berkeleydb_takes_the_code_and_reads_back_the_same() {
 #[test]
 fn leveldb_takes_the_code() {
     check("leveldb");
+}
+
+#[cfg(feature = "libmdbx")]
+#[test]
+fn libmdbx_takes_the_code_and_reads_back_the_same() {
+    check("libmdbx");
 }
 
 #[cfg(feature = "lmdb")]

@@ -123,6 +123,12 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
     }
 }
 
+#[cfg(feature = "libmdbx")]
+#[test]
+fn libmdbx_takes_the_code() {
+    check("libmdbx", &["mdbx"], "the package libmdbx");
+}
+
 #[cfg(feature = "lmdb")]
 #[test]
 fn lmdb_takes_the_code_and_reads_back_the_same() {

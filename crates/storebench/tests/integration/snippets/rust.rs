@@ -95,6 +95,31 @@ fn main() {{
     )
 }
 
+#[cfg(feature = "sled")]
+#[test]
+fn sled_takes_the_code_and_reads_back_the_same() {
+    check("sled", "sled", Some(sled_main));
+}
+
+/// The settings that it tells.
+#[cfg(feature = "sled")]
+fn sled_main(shown: &Shown) -> String {
+    let cache = shown.setting("cache_capacity").unwrap();
+    let every = match shown.setting("flush_every_ms").unwrap() {
+        "none" => "None".to_owned(),
+        every => format!("Some({every})"),
+    };
+    format!(
+        "
+fn main() {{
+    let records = open_records(\"records\").unwrap();
+    assert_eq!(records.context.cache_capacity, {cache});
+    assert_eq!(records.context.flush_every_ms, {every});
+}}
+"
+    )
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn sqlite_takes_the_code_and_reads_back_the_same() {

@@ -22,7 +22,7 @@ const STOREBENCH: Modules = &[
 ];
 
 /// The files that several stores use, beside the stores.
-const SHARED: [&str; 6] = ["compiled", "linked", "one_session", "opaque", "owned", "support"];
+const SHARED: [&str; 7] = ["compiled", "linked", "mapped", "one_session", "opaque", "owned", "support"];
 
 /// The files of the command line and what each may use of the others, from the bottom up.
 const CLI: Modules = &[

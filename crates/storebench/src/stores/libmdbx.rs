@@ -1,0 +1,321 @@
+//! `libmdbx`: a descendant of LMDB, whose file grows and shrinks, and whose commits can be synced later without risk to the rest.
+
+mod ffi;
+mod library;
+mod structures;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{c_uint, c_void};
+
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+};
+
+use self::library::{Mdbx, Sizes, max_key_bytes};
+use super::linked::linked;
+use super::mapped::{self, Environment};
+use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+
+/// libmdbx, of its authors' sources.
+pub const LIBMDBX: StoreDef = StoreDef {
+    name: "libmdbx",
+    kind: Kind::Engine,
+    summary: "memory-mapped B+tree, copy on write, from LMDB",
+    practice: "one file and a lock; it can be backed up while open; several processes can use it",
+    version: library::version,
+    capabilities: Capabilities {
+        transactions: true,
+        threads: Threads::ManyReadersOneWriter,
+        batch: Batch::Atomic,
+        // As LMDB: the one costs nothing, the other a second look.
+        notices_existing: true,
+        notices_missing: false,
+        max_key_bytes: 2022,
+        max_bytes: SIZE_UPPER as u64,
+        ..Capabilities::DEFAULT
+    },
+    // No `none`: every commit reaches the operating system.
+    offers: &[
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "MDBX_SAFE_NOSYNC",
+            atomic_replace: true,
+            dangers: UNSYNCED,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "MDBX_SYNC_DURABLE, as shipped",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
+    ],
+    shipped: Guarantee::Power,
+    settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/libmdbx.c")),
+    bindings: &[Snippet::python(include_str!("../snippets/libmdbx.py"))],
+    evidence: &[],
+    server: None,
+    open: Ok(open),
+};
+
+/// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then. Not so with
+/// `utterly_nosync`.
+const UNSYNCED: &[Danger] = &[
+    Danger {
+        with: &[("sync_mode", "nometasync")],
+        ..Danger::of(Loss::Nothing, Loss::Last, "its meta page is not synced")
+    },
+    Danger {
+        with: &[("sync_mode", "utterly_nosync")],
+        ..Danger::of(
+            Loss::Nothing,
+            Loss::Whole,
+            "nothing is synced, so pages can reach the disk in any order",
+        )
+    },
+    Danger::of(Loss::Nothing, Loss::Newest, "it goes back to the last commit that was synced"),
+];
+
+const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        "sync_mode",
+        "durable, nometasync, safe_nosync or utterly_nosync",
+        "the guarantee's",
+        "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
+    )
+    .promising("durable is power, the others are process")
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "size_upper",
+        "a size, a multiple of the page",
+        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+        "how far the file can grow",
+    )
+    .bytes()
+    .limiting(|value, can| {
+        if let Ok(bytes) = value.parse() {
+            can.max_bytes = bytes;
+        }
+    })
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "growth_step",
+        "a size, a multiple of the page",
+        "as shipped",
+        "the steps in which the file grows",
+    )
+    .bytes()
+    .read_by("the environment's own account"),
+    SettingDef::new("pagesize", "256 to 65536, a power of two", "the system's page", "a page")
+        .bytes()
+        .limiting(|value, can| {
+            if let Some((page, longest)) =
+                value.parse().ok().and_then(|page| Some((page, max_key_bytes(page)?)))
+            {
+                can.max_key_bytes = longest;
+                can.max_bytes = can.max_bytes.min(largest(page) as u64);
+            }
+        })
+        .read_by("the environment's own account")
+        .tune(&["8192", "16384"]),
+    SettingDef::new(
+        "max_readers",
+        "a number",
+        "61, or the sessions",
+        "how many sessions can read at once, at least",
+    )
+    .read_by("the environment's own account"),
+    SettingDef::new("writemap", "true or false", "false", "writes into the map (MDBX_WRITEMAP)")
+        .read_by("the environment's own account")
+        .tune(&["true"])
+        .costing("a stray pointer of the application can write into the records"),
+    SettingDef::new(
+        "nordahead",
+        "true or false",
+        "false",
+        "no read-ahead, for data larger than memory (MDBX_NORDAHEAD)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"]),
+    SettingDef::new(
+        "nomeminit",
+        "true or false",
+        "false",
+        "unused space in pages is not cleared (MDBX_NOMEMINIT)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"])
+    .costing("what the memory held before can come into the file"),
+    SettingDef::new(
+        "liforeclaim",
+        "true or false",
+        "false",
+        "pages that became free last are used first (MDBX_LIFORECLAIM)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"]),
+];
+
+/// The ways to sync a commit.
+const SYNC_MODES: &[(&str, c_uint)] = &[
+    ("durable", 0),
+    ("nometasync", ffi::MDBX_NOMETASYNC),
+    ("safe_nosync", ffi::MDBX_SAFE_NOSYNC),
+    ("utterly_nosync", ffi::MDBX_UTTERLY_NOSYNC),
+];
+
+/// The flags of these.
+const SYNC_FLAGS: c_uint = ffi::MDBX_NOMETASYNC | ffi::MDBX_UTTERLY_NOSYNC;
+
+/// The settings that are flags.
+const FLAGS: &[(&str, c_uint)] = &[
+    ("writemap", ffi::MDBX_WRITEMAP),
+    ("nordahead", ffi::MDBX_NORDAHEAD),
+    ("nomeminit", ffi::MDBX_NOMEMINIT),
+    ("liforeclaim", ffi::MDBX_LIFORECLAIM),
+];
+
+/// As LMDB's map: addresses only.
+const SIZE_UPPER: isize = (if usize::BITS >= 64 { 1_i64 << 40 } else { 1 << 30 }) as isize;
+
+/// The default with pages of so many bytes: a file has no more than 2 to the 31st of them.
+fn largest(page: isize) -> isize {
+    (SIZE_UPPER as i64).min((page as i64).saturating_mul(1 << 31)) as isize
+}
+
+/// The library's own default, raised when more sessions are to be open.
+const MAX_READERS: u64 = 61;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let given = Given::new(options, SETTINGS)?;
+    let size = |name: &str, default: isize| -> Result<isize> {
+        let bytes = given.parse(name, "a number of bytes")?.unwrap_or(default);
+        if bytes == 0 || bytes < -1 { Err(given.refuse(name, "a number of bytes")) } else { Ok(bytes) }
+    };
+    let page = size("pagesize", -1)?;
+    if page != -1 && max_key_bytes(page).is_none() {
+        return Err(given.refuse("pagesize", "a power of two from 256 to 65536"));
+    }
+    let default = if page == -1 { SIZE_UPPER } else { largest(page) };
+    let sizes = Sizes { upper: size("size_upper", default)?, growth_step: size("growth_step", -1)?, page };
+    let max_readers =
+        given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(options.sessions as u64));
+    let mut flags = sync_mode(options, &given)?;
+    for (name, flag) in FLAGS {
+        if given.flag(name)? == Some(true) {
+            flags |= flag;
+        }
+    }
+    let tier = if flags & SYNC_FLAGS == 0 { Guarantee::Power } else { Guarantee::Process };
+    let guarantee = hold_to_tier(options, tier)?;
+    let environment =
+        library::open(options.directory, flags, &sizes, max_readers).map_err(|error| match error {
+            StoreError::Engine(text) => StoreError::Engine(format!(
+                "{text} (with size_upper={}, growth_step={}, pagesize={})",
+                sizes.upper, sizes.growth_step, sizes.page
+            )),
+            other => other,
+        })?;
+    let info = environment.info()?;
+    expect_taken("size_upper", &(sizes.upper as u64), &info.mi_geo.upper)?;
+    if sizes.growth_step != -1 {
+        expect_taken("growth_step", &(sizes.growth_step as u64), &info.mi_geo.grow)?;
+    }
+    if sizes.page != -1 {
+        expect_taken("pagesize", &(sizes.page as u64), &u64::from(info.mi_dxb_pagesize))?;
+    }
+    // It has as many as fill a page.
+    expect_taken("max_readers", &true, &(u64::from(info.mi_maxreaders) >= max_readers))?;
+    let taken = environment.flags()?;
+    expect_taken("sync_mode", &name_of(flags), &name_of(taken))?;
+    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
+    expect_taken("flags", &(flags & known), &(taken & known))?;
+    if guarantee == Guarantee::Power {
+        // It syncs what is in its file, but not the folder that it made the file in.
+        sync_path(options.directory)?;
+    }
+    Ok(Box::new(Libmdbx { environment, guarantee }))
+}
+
+/// The flags of the way to sync that is asked for.
+fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
+    let Some(text) = given.text("sync_mode") else {
+        return Ok(if options.guarantee == Some(Guarantee::Process) { ffi::MDBX_SAFE_NOSYNC } else { 0 });
+    };
+    let mode = SYNC_MODES.iter().find(|(name, _)| *name == text);
+    mode.map(|(_, flags)| *flags)
+        .ok_or_else(|| given.refuse("sync_mode", "durable, nometasync, safe_nosync or utterly_nosync"))
+}
+
+/// The word for the way to sync that flags give: the last whose flags are all there, as the library adds those of the safer
+/// ones to them.
+fn name_of(flags: c_uint) -> &'static str {
+    SYNC_MODES.iter().rfind(|(_, mode)| flags & mode == *mode).map_or("durable", |(name, _)| name)
+}
+
+struct Libmdbx {
+    environment: Environment<Mdbx>,
+    guarantee: Guarantee,
+}
+
+impl Store for Libmdbx {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        mapped::session(&self.environment)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        Ok(self.environment.statistics()?.ms_entries)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.environment.sync()
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let flags = self.environment.flags()?;
+        let mut settings = vec![
+            Setting::read_back("sync_mode", name_of(flags)),
+            Setting::read_back("size_upper", info.mi_geo.upper),
+            Setting::read_back("growth_step", info.mi_geo.grow),
+            Setting::read_back("pagesize", info.mi_dxb_pagesize),
+            Setting::read_back("max_readers", info.mi_maxreaders),
+            Setting::given("cache", "the operating system's page cache"),
+        ];
+        settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
+        Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(linked!("LIBMDBX").build(ffi::mdbx_env_create as *const c_void))
+    }
+
+    fn verify(&mut self) -> Result<bool> {
+        self.environment.verify().map(|()| true)
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let statistics = self.environment.statistics()?;
+        Ok(vec![
+            Setting::read_back("depth", statistics.ms_depth),
+            Setting::read_back("branch_pages", statistics.ms_branch_pages),
+            Setting::read_back("leaf_pages", statistics.ms_leaf_pages),
+            Setting::read_back("overflow_pages", statistics.ms_overflow_pages),
+            Setting::read_back("last_page", info.mi_last_pgno),
+            Setting::read_back("last_transaction", info.mi_recent_txnid),
+            Setting::read_back("file_bytes", info.mi_geo.current),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // Closing syncs what was not; dropping the environment does that, but can't say whether it worked.
+        self.environment.sync()
+    }
+}

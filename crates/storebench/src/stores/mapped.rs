@@ -1,0 +1,87 @@
+//! Sessions over LMDB's interface, which libmdbx, a descendant of its code, has too: a memory-mapped B+tree, read transactions
+//! that are kept, one writer at a time.
+
+mod environment;
+
+use std::ffi::c_uint;
+
+use storebench_core::store::{Result, Session, StoreError, Transaction, TransactionBody};
+
+pub use self::environment::{Environment, Library, check};
+use self::environment::{Reader, Writer};
+
+/// A session over an environment that is open.
+pub fn session<L: Library>(environment: &Environment<L>) -> Result<Box<dyn Session + '_>> {
+    Ok(Box::new(MappedSession { environment, reader: environment.reader()? }))
+}
+
+struct MappedSession<'a, L: Library> {
+    environment: &'a Environment<L>,
+    reader: Reader<'a, L>,
+}
+
+impl<L: Library> MappedSession<'_, L> {
+    /// Puts records in one transaction.
+    fn put_all(&self, records: &[(&[u8], &[u8])], flags: c_uint) -> Result<()> {
+        self.environment
+            .write(|writer| records.iter().try_for_each(|(key, value)| writer.put(key, value, flags)))
+    }
+}
+
+impl<L: Library> Session for MappedSession<'_, L> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.environment.write(|writer| writer.put(key, value, L::NO_OVERWRITE))
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.environment.write(|writer| writer.put(key, value, 0))
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        Ok(self.reader.snapshot()?.get(key)?.map(visit).is_some())
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        match self.environment.write(|writer| writer.delete(key)) {
+            Err(StoreError::Missing) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.reader.snapshot()?.scan(from, limit, visit)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.put_all(records, L::NO_OVERWRITE)
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let there = |done| if let Err(StoreError::Missing) = done { Ok(()) } else { done };
+        self.environment.write(|writer| keys.iter().try_for_each(|key| there(writer.delete(key))))
+    }
+
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
+        self.put_all(records, L::APPEND)?;
+        Ok(true)
+    }
+
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
+        self.environment.write(|writer| work(writer))
+    }
+}
+
+/// There is one write transaction at a time, so nobody else changes what it reads.
+impl<L: Library> Transaction for Writer<'_, L> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        Ok(self.value(key)?.map(visit).is_some())
+    }
+
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        Writer::put(self, key, value, 0)
+    }
+}
