@@ -1,171 +1,17 @@
-//! The differences between kinds of servers: installing and starting one, its protocol, and its SQL. All else is theirs in common.
+//! The dialect of a kind of server that speaks SQL: its statements and types.
 
-use std::path::Path;
-
-use storebench_core::server::Known;
-use storebench_core::server::running::Address;
+use storebench_core::store::Result;
 use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
-use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Setting};
 
-use super::installed::Programs;
-use super::own::{self, Paths};
-use super::passing::Way;
+use super::kind::Server;
 use super::plan::Plan;
-use super::process::Saying;
-use super::running::{Running, drop_made, reach};
 
-/// A kind of server.
-pub trait Dialect: Sized + 'static {
-    /// A connection.
-    type Client: Connection;
-    /// The facts that are known of a server for as long as its store is open.
-    type Kept: Send + Sync;
-
-    /// The store's name.
-    const STORE: &'static str;
-    /// The signs by which it is known to whoever gives back its folder.
-    const KNOWN: Known;
-    /// The beginnings of URLs of running servers.
-    const SCHEMES: &'static [&'static str];
-    /// The seconds that it takes to start one and to end it.
-    const START_S: f64;
-    /// A file or a folder that is in every server's data.
-    const SIGN: &'static str;
-    /// The way by which it gets to its folders.
-    const WAY: Way;
-    /// Whether it needs a folder beside its data for what it keeps for a moment.
-    const NEEDS_MOMENT: bool;
-    /// The facts about how it speaks where it starts and ends.
-    const SAYING: &'static Saying;
+/// A kind of server that speaks SQL.
+pub trait Dialect: Server<Client: Connection> {
     /// The longest key that its index takes, in bytes.
     const MAX_KEY_BYTES: usize;
     /// The statements on records.
     const RECORDS: Records;
-    /// The word for the thing that holds the tables on a server that was running before.
-    const HOLDER: &'static str;
-    /// The name of the statistic of its syncs.
-    const SYNCS: &'static str;
-
-    /// The entry of the table of stores for it.
-    const SERVER: ServerDef = ServerDef {
-        known: Self::KNOWN,
-        lacks: || Self::programs().lacks(),
-        prepare: own::prepare::<Self>,
-        start_s: Self::START_S,
-        schemes: Self::SCHEMES,
-        reach: reach::<Self>,
-        drop: drop_made::<Self>,
-    };
-
-    /// Its programs.
-    fn programs() -> &'static Programs;
-
-    /// Works out the settings: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
-    /// For a setting that it does not know, or a value that it can't take.
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan>;
-    /// Tells the files of servers apart by what is fixed with them.
-    fn fixed_with_files(plan: &Plan) -> String;
-    /// The arguments with which the files are made.
-    fn making(plan: &Plan, data: &Path) -> Vec<String>;
-    /// Why they could not be made, out of what was said.
-    fn why_not_made(said: &str) -> Option<String>;
-    /// The arguments with which a server is started that can have so many sessions.
-    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
-    /// Deletes what a server that was killed has left in its data and would keep the next from starting.
-    ///
-    /// # Errors
-    /// The system's.
-    fn clear(_data: &Path) -> Result<()> {
-        Ok(())
-    }
-    /// Whether the server of this number, whose data and socket are in these folders, takes connections.
-    fn is_ready(pid: u32, data: &Path, socket: &Path) -> bool;
-    /// The sentence that says what to install, where a part that is lacking is why it does not start.
-    fn lacks_part(_why: &str) -> Option<&'static str> {
-        None
-    }
-    /// Makes what the trial's tables need in a server that is ready.
-    ///
-    /// # Errors
-    /// The server's.
-    fn furnish(_socket: &Path) -> Result<()> {
-        Ok(())
-    }
-
-    /// Connects to the trial's own, whose socket is in this folder.
-    ///
-    /// # Errors
-    /// The server's.
-    fn connect_own(socket: &Path) -> Result<Self::Client>;
-    /// Connects to a running server.
-    ///
-    /// # Errors
-    /// The server's.
-    fn connect(address: &Address) -> Result<Self::Client>;
-
-    /// The statement that makes the holder.
-    fn create(name: &str) -> String;
-    /// The statements after which a session's tables are the holder's, and it is set as planned.
-    fn enter(name: &str, plan: &Plan) -> String;
-    /// The statement that drops the holder with all that it holds, as a person would type it.
-    fn drop(name: &str) -> String;
-    /// The same where the holder may be gone already; what a killed trial was doing ends first.
-    fn drop_if_there(name: &str) -> String;
-
-    /// Every setting that the server has, in the order of the store's.
-    ///
-    /// # Errors
-    /// The server's.
-    fn settings(client: &mut Self::Client) -> Result<Vec<Setting>>;
-    /// The tier that settings give.
-    fn tier(settings: &[Setting]) -> Guarantee;
-    /// Makes the table of records, unless it is there.
-    ///
-    /// # Errors
-    /// The server's.
-    fn make_table(client: &mut Self::Client, compression: bool) -> Result<()>;
-    /// Looks at a server whose settings are these. Of one that is not the trial's own others make syncs, too.
-    ///
-    /// # Errors
-    /// The server's.
-    fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Kept>;
-    /// The number of syncs that it has made since its files were; `None` where it does not count them.
-    ///
-    /// # Errors
-    /// The server's.
-    fn synced(client: &mut Self::Client, kept: &Self::Kept) -> Result<Option<u64>>;
-    /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's tables get it.
-    ///
-    /// # Errors
-    /// The server's.
-    fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
-    /// Has the server check the table of records; `false` where it can't.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`](storebench_core::store::StoreError::Engine) with the fault that it finds.
-    fn verify(client: &mut Self::Client) -> Result<bool>;
-    /// The settings of the table of records.
-    ///
-    /// # Errors
-    /// The server's.
-    fn settings_of_table(client: &mut Self::Client, kept: &Self::Kept) -> Result<Vec<Setting>>;
-    /// The bytes of the data, with the name of that statistic.
-    ///
-    /// # Errors
-    /// The server's.
-    fn size(client: &mut Self::Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)>;
-    /// The server's version.
-    ///
-    /// # Errors
-    /// The server's.
-    fn version(client: &mut Self::Client) -> Result<String>;
-    /// Whether it was compiled with checks of its own.
-    ///
-    /// # Errors
-    /// The server's.
-    fn has_checks(client: &mut Self::Client) -> Result<bool>;
 
     /// The name of a type.
     fn type_name(of: SqlType) -> &'static str;
