@@ -50,6 +50,8 @@ mod owned;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 #[cfg(feature = "sqlite")]
@@ -63,6 +65,7 @@ mod sqlite;
         feature = "mariadb",
         feature = "postgres",
         feature = "redb",
+        feature = "redis",
         feature = "rocksdb",
         feature = "sqlite",
         feature = "unqlite"
@@ -88,3 +91,4 @@ store!(
     "MariaDB with InnoDB or MyRocks, a private server for each trial",
     Server
 );
+store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);

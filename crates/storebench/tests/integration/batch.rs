@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 12] = [
+const STORES: [&str; 13] = [
     "berkeleydb",
     "fjall",
     "flat-folder",
@@ -16,6 +16,7 @@ const STORES: [&str; 12] = [
     "nested-folder",
     "postgres",
     "redb",
+    "redis",
     "rocksdb",
     "sqlite",
     "unqlite",

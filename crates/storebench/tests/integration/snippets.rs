@@ -11,7 +11,7 @@
     feature = "unqlite"
 ))]
 mod c;
-#[cfg(any(feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
 mod left;
 mod python;

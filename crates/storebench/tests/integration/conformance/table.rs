@@ -64,6 +64,7 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("fjall", cfg!(feature = "fjall")),
         ("postgres", cfg!(feature = "postgres")),
         ("mariadb", cfg!(feature = "mariadb")),
+        ("redis", cfg!(feature = "redis")),
     ] {
         let def = STORES
             .iter()
