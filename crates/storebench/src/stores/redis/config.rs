@@ -1,17 +1,23 @@
 //! Redis's settings: what a server is started with, whether it took them, and which guarantee they give.
 
+use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
-use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{
+    Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
+};
 
 use super::client::{Answer, Client, odd};
 use crate::stores::support::server::Plan;
 
+/// The folder of the log, in that of the data.
+pub const LOG: &str = "appendonlydir";
 const APPENDONLY: &str = "appendonly";
 const APPENDFSYNC: &str = "appendfsync";
 const SAVE: &str = "save";
 const UNSYNCED_REWRITE: &str = "no-appendfsync-on-rewrite";
 const REWRITE_SIZE: &str = "auto-aof-rewrite-min-size";
 const REWRITE_GROWTH: &str = "auto-aof-rewrite-percentage";
+const COMPRESSION: &str = "rdbcompression";
 const THREADS: &str = "io-threads";
 /// The word for no snapshots; the server's own is an empty text.
 const OFF: &str = "off";
@@ -75,9 +81,9 @@ pub const SETTINGS: &[SettingDef] = &[
     .bytes()
     .read_by(READ_BY),
     SettingDef::new(
-        "rdbcompression",
+        COMPRESSION,
         "yes or no",
-        "yes",
+        "no",
         "whether long values are compressed in snapshots, and where the log is rewritten",
     )
     .read_by(READ_BY),
@@ -103,6 +109,13 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
             given.refuse(SAVE, "of use without appendonly=yes: no record would be there after a restart")
         );
     }
+    let data = options.directory.join(DATA);
+    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join("dump.rdb").exists());
+    if has_log || has_snapshot {
+        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
+        let word = |on: bool| if on { "yes" } else { "no" }.to_owned();
+        expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
+    }
     Ok(plan)
 }
 
@@ -111,7 +124,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
-        APPENDONLY | UNSYNCED_REWRITE | "rdbcompression" => word(&["yes", "no"]),
+        APPENDONLY | UNSYNCED_REWRITE | COMPRESSION => word(&["yes", "no"]),
         APPENDFSYNC => word(&["always", "everysec", "no"]),
         REWRITE_GROWTH => number(0..=1 << 30),
         REWRITE_SIZE => number(0..=1 << 50),
@@ -134,11 +147,13 @@ fn is_pairs(text: &str) -> bool {
 
 /// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
-    let value = match (name, options.guarantee?) {
-        (APPENDONLY, Guarantee::None) => "no",
-        (APPENDONLY, _) => "yes",
-        (APPENDFSYNC, Guarantee::Process) => "no",
-        (APPENDFSYNC, Guarantee::Power) => "always",
+    let value = match (name, options.guarantee) {
+        (APPENDONLY, Some(Guarantee::None)) => "no",
+        (APPENDONLY, Some(_)) => "yes",
+        (APPENDFSYNC, Some(Guarantee::Process)) => "no",
+        (APPENDFSYNC, Some(Guarantee::Power)) => "always",
+        // The log has no compression, so neither have the snapshots.
+        (COMPRESSION, _) => "no",
         _ => return None,
     };
     Some(value.into())

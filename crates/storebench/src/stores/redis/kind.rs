@@ -178,7 +178,7 @@ impl Server for RedisServer {
                 return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
             }
         }
-        let log = kept.data.join("appendonlydir");
+        let log = kept.data.join(config::LOG);
         for entry in fs::read_dir(&log).into_iter().flatten() {
             let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
             sync_path(&entry.path())?;
