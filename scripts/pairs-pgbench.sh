@@ -21,14 +21,17 @@ cd "$(dirname "$0")/.."
 pairs=${1:-20}
 operations=${2:-10000}
 storebench=${STOREBENCH:-target/release/storebench}
-case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
-
-fail() {
-    echo "pairs-pgbench: $*" >&2
-    exit 2
+name="pairs-pgbench"
+server=
+# shellcheck disable=SC2317 # finish calls it
+finish_server() {
+    if [ -n "$server" ]; then
+        kill -INT "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
 }
+. scripts/pairs.sh
 
-[ -x "$storebench" ] || fail "$storebench is not there: cargo build --release, or set STOREBENCH"
 programs=
 for folder in $(echo "$PATH" | tr ':' ' ') $(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -rV); do
     if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ] && [ -x "$folder/psql" ]; then
@@ -41,20 +44,6 @@ pgbench=$programs/pgbench
 [ -x "$pgbench" ] || pgbench=$(command -v pgbench) || fail "pgbench is missing: apt-get install postgresql-contrib"
 
 # ---- The server
-
-box=$(mktemp -d)
-server=
-# shellcheck disable=SC2317 # the trap calls it
-finish() {
-    if [ -n "$server" ]; then
-        kill -INT "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-    rm -rf "$box"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 # PostgreSQL refuses to run as root.
 as=
@@ -72,15 +61,7 @@ fi
     -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c autovacuum=off -c max_wal_size=4GB \
     -c checkpoint_timeout=3600) >"$box/log" 2>&1 &
 server=$!
-ready=
-for _ in $(seq 300); do
-    if "$programs/psql" -h "$box/server" -U bench -d postgres -qAtc 'SELECT 1' >/dev/null 2>&1; then
-        ready=yes
-        break
-    fi
-    sleep 0.1
-done
-[ -n "$ready" ] || fail "the server did not start: $(tail -n 1 "$box/log")"
+wait_for_server "$programs/psql" -h "$box/server" -U bench -d postgres -qAtc 'SELECT 1'
 
 sql() {
     "$programs/psql" -h "$box/server" -U bench -d postgres -qAtc "$1" >"$box/psql" 2>&1 || fail "$(head -n 1 "$box/psql")"
@@ -129,8 +110,8 @@ pgbench_ns() {
     awk '/^tps = .*without initial connection time/ { printf "%.0f\n", 1e9 / $3 }' "$box/pgbench"
 }
 
-# by_pgbench KIND: operations per second.
-by_pgbench() {
+# pgbench_rate KIND: operations per second.
+pgbench_rate() {
     if [ "$1" = insert ]; then
         sql "DROP TABLE IF EXISTS tests"
         sql "CREATE TABLE tests (id INTEGER PRIMARY KEY, test_number INTEGER NOT NULL, test_string VARCHAR(100) NOT NULL)"
@@ -139,65 +120,19 @@ by_pgbench() {
     echo "$whole $between" | awk '{ printf "%.0f\n", 1e9 / ($1 - $2) }'
 }
 
-# by_storebench: operations per second of inserts and of selects, on one line.
+by_other() {
+    insert=$(pgbench_rate insert)
+    echo "$insert $(pgbench_rate select)"
+}
+
 by_storebench() {
-    rm -rf "$box/runs"
-    "$storebench" run "$box/batch.toml" --url "postgres=postgresql://bench@/postgres?host=$box/server" --out "$box/runs" \
-        >"$box/storebench" 2>&1 || fail "storebench failed: $(tail -n 1 "$box/storebench")"
-    "$storebench" report "$box"/runs/batch-* --csv-long >"$box/long.csv"
-    awk '
-        # Fields that hold commas stand in quotes.
-        function cut(line, fields, at, letter, quoted, count) {
-            split("", fields)
-            count = 1
-            for (at = 1; at <= length(line); at++) {
-                letter = substr(line, at, 1)
-                if (letter == "\"") quoted = !quoted
-                else if (letter == "," && !quoted) count++
-                else fields[count] = fields[count] letter
-            }
-            return count
-        }
-        { count = cut($0, fields) }
-        NR == 1 { for (at = 1; at <= count; at++) column[fields[at]] = at; next }
-        { rate[fields[column["operation"]]] = fields[column["throughput_per_s"]] }
-        END { print rate["insert"], rate["select"] }' "$box/long.csv"
+    rates "$box/batch.toml" "postgres=postgresql://bench@/postgres?host=$box/server" insert select
 }
 
 # ---- The pairs
 
-echo "pair  kind    storebench/s     pgbench/s   ratio"
-pair=1
-while [ "$pair" -le "$pairs" ]; do
-    if [ $((pair % 2)) -eq 1 ]; then
-        ours=$(by_storebench)
-        insert=$(by_pgbench insert) select=$(by_pgbench select)
-    else
-        insert=$(by_pgbench insert) select=$(by_pgbench select)
-        ours=$(by_storebench)
-    fi
-    echo "$pair $ours $insert $select" >>"$box/pairs"
-    echo "$pair $ours $insert $select" | awk '{
-        printf "%4d  insert %13.0f %13.0f %7.3f\n", $1, $2, $4, $2 / $4
-        printf "%4d  select %13.0f %13.0f %7.3f\n", $1, $3, $5, $3 / $5 }'
-    pair=$((pair + 1))
-done
-
-# median KIND COLUMN COLUMN
-median() {
-    awk -v one="$2" -v other="$3" '{ print $one / $other }' "$box/pairs" | sort -n | awk -v kind="$1" '
-        { ratio[NR] = $1 }
-        END {
-            middle = NR % 2 ? ratio[(NR + 1) / 2] : (ratio[NR / 2] + ratio[NR / 2 + 1]) / 2
-            # By the binomial law: so many pairs may be cut off at either end that the median is between in 95 % of cases.
-            chance = 0.5 ^ NR
-            for (cut = 1; chance * 2 <= 0.05; cut++) { term = (cut == 1 ? 0.5 ^ NR : term); term *= (NR - cut + 1) / cut; chance += term }
-            cut--
-            if (cut) printf "%s: median ratio %.3f of %d pairs, 95 %% interval %.3f to %.3f\n", kind, middle, NR, ratio[cut], ratio[NR + 1 - cut]
-            else printf "%s: median ratio %.3f of %d pairs, from %.3f to %.3f, too few for an interval\n", kind, middle, NR, ratio[1], ratio[NR]
-            exit !(middle >= 0.97) }'
-}
+pairs_of insert select
 within=0
-median inserts 2 4 || within=1
-median selects 3 5 || within=1
+median inserts 2 4 0.97 || within=1
+median selects 3 5 0.97 || within=1
 exit "$within"

@@ -26,11 +26,13 @@ berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        postgresql              postgresql      the server that the store postgres starts
 test        mariadb-server          mariadb         the server that the store mariadb starts
 test        mariadb-plugin-rocksdb  -               MyRocks, for that server
+test        redis-server            redis           the server that the store redis starts
 test        python3                 -               runs the paper's own script on our output
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
 test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
 test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that advise shows for Berkeley DB
 test        python3-pymysql         -               runs the code in Python that advise shows for MariaDB
+test        python3-redis           -               runs the code in Python that advise shows for Redis
 test        python3-venv            -               keeps packages for Python that Debian does not have
 test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
@@ -202,27 +204,30 @@ setup_apt() {
     [ -n "$to_install" ] || return 0
     to_install=${to_install% }
     case " $to_install " in *" postgresql "*) without_a_cluster ;; esac
-    case " $to_install " in *" mariadb-server "*) not_started=mariadb && without_a_start ;; esac
+    case " $to_install " in *" mariadb-server "*) not_started="$not_started mariadb" ;; esac
+    case " $to_install " in *" redis-server "*) not_started="$not_started redis-server" ;; esac
+    [ -z "$not_started" ] || without_a_start
     # shellcheck disable=SC2086 # a list of names
     as_root apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $to_install ||
         apt_failed "install $to_install" "$to_install"
-    if [ -n "$not_started" ]; then
-        as_root update-rc.d "$not_started" disable || fail "could not keep $not_started from starting with the machine"
-    fi
+    for service in $not_started; do
+        as_root update-rc.d "$service" disable || fail "could not keep $service from starting with the machine"
+    done
 }
 
-# The service of a package that is being installed for its programs alone, and the rule that keeps it from being started.
+# The services of packages that are being installed for their programs alone, and the rule that keeps them from being started.
 not_started=
 rule=
 
-# Debian's package starts a server of its own, at once and with the machine, unless this rule, which goes when all is installed,
+# Debian's packages start servers of their own, at once and with the machine, unless this rule, which goes when all is installed,
 # says no. Where there is a rule already, it decides. A server that was there before is left alone.
 without_a_start() {
     [ ! -e /usr/sbin/policy-rc.d ] || return 0
     rule=/usr/sbin/policy-rc.d
-    # shellcheck disable=SC2016 # for the other shells
-    as_root sh -c 'printf "%s\n" "#!/bin/sh" "case \"\$1\" in $2*) exit 101 ;; esac" >"$1" && chmod 755 "$1"' \
-        sh "$rule" "$not_started" || fail "could not write $rule"
+    # shellcheck disable=SC2016,SC2086 # for the other shells; a list of names
+    as_root sh -c 'file=$1 && shift && echo "#!/bin/sh" >"$file" && chmod 755 "$file" &&
+        for service; do echo "case \"\$1\" in $service*) exit 101 ;; esac"; done >>"$file"' \
+        sh "$rule" $not_started || fail "could not write $rule"
 }
 
 # Debian's package makes a server of its own and starts it, unless this file, which is there before it, says no. One that is

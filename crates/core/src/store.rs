@@ -388,6 +388,8 @@ pub struct ServerDef {
     pub start_s: f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
+    /// The user where such a URL names none; `None` where it must.
+    pub user: Option<&'static str>,
     /// Says within seconds whether the running server of a URL lets a session in.
     pub reach: fn(&str) -> Result<()>,
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
@@ -507,7 +509,7 @@ impl StoreDef {
     /// # Errors
     /// That; nothing of the URL is repeated.
     pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
-        self.server.map_or(Ok(()), |server| Address::read(url, server.schemes).map(drop))
+        self.server.map_or(Ok(()), |server| Address::read(url, server.schemes, server.user).map(drop))
     }
 
     /// The settings that have a share, each with its own.

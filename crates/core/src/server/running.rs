@@ -60,23 +60,27 @@ impl At {
 }
 
 impl Address {
-    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`.
+    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`. One that
+    /// ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. `default` is the user where none is named.
     ///
     /// # Errors
     /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
-    pub fn read(url: &str, schemes: &[&str]) -> Result<Address, String> {
-        let form = format!("write it like {}://user@host:port/database", schemes.first().unwrap_or(&""));
+    pub fn read(url: &str, schemes: &[&str], default: Option<&str>) -> Result<Address, String> {
+        let user = if default.is_none() { "user@" } else { "" };
+        let form = format!("write it like {}://{user}host:port/database", schemes.first().unwrap_or(&""));
         if url
             .contains(|letter: char| letter.is_whitespace() || letter.is_control() || "#\\".contains(letter))
         {
             return Err(format!("a URL has no blanks, # or \\: {form}"));
         }
         let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
-        let (_, rest) = rest.ok_or_else(|| format!("it is no such URL: {form}"))?;
+        let (scheme, rest) = rest.ok_or_else(|| format!("it is no such URL: {form}"))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (user, host) =
-            authority.rsplit_once('@').ok_or_else(|| format!("the URL names no user: {form}"))?;
+        // Behind the host there is no user.
+        let is_whole = !database.contains('@') && !query.contains('@');
+        let named = authority.rsplit_once('@').or_else(|| Some((default.filter(|_| is_whole)?, authority)));
+        let (user, host) = named.ok_or_else(|| format!("the URL names no user: {form}"))?;
         if decoded_to_the_end(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
             return Err(PASSWORD.into());
         }
@@ -87,12 +91,21 @@ impl Address {
             port,
             database: Some(decoded(database)).filter(|name| !name.is_empty()),
         };
+        if scheme.ends_with("+unix") {
+            if !host.is_empty() || database.is_empty() {
+                return Err(format!(
+                    "of a socket, the URL names the path alone: write it like {scheme}:///path"
+                ));
+            }
+            address = Address { at: at(&format!("/{}", decoded(database))), database: None, ..address };
+        }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match decoded_to_the_end(name).to_lowercase().as_str() {
                 "host" | "socket" => address.at = at(&decoded(value)),
+                "db" => address.database = Some(decoded(value)).filter(|name| !name.is_empty()),
                 name if name.contains("pass") || name.contains("pwd") => return Err(PASSWORD.into()),
-                _ => return Err("of what can follow ? in a URL, only socket and host are known".into()),
+                _ => return Err("of what can follow ? in a URL, only socket, host and db are known".into()),
             }
         }
         let nowhere = matches!(&address.at, At::Host(name) if name.is_empty());
@@ -159,7 +172,7 @@ fn decoded_to_the_end(text: &str) -> String {
     }
 }
 
-/// The thing made on a server for a trial: a schema, or a database, of its own.
+/// The thing made on a server for a trial: a schema, a database, or keys of one beginning, of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
@@ -303,7 +316,31 @@ mod tests {
     use super::*;
 
     fn read(url: &str) -> Result<Address, String> {
-        Address::read(url, &["example", "ex"])
+        Address::read(url, &["example", "ex"], None)
+    }
+
+    #[test]
+    fn a_url_may_name_no_user_where_there_is_one_for_all_and_a_socket_alone() {
+        let read = |url: &str| Address::read(url, &["example", "example+unix"], Some("everybody"));
+        let tcp = read("example://box:7/3").unwrap();
+        assert_eq!((tcp.user.as_str(), tcp.at, tcp.port), ("everybody", At::Host("box".into()), Some(7)));
+        let socket = read("example+unix:///run/a%20b?db=3").unwrap();
+        assert_eq!((socket.user.as_str(), socket.at), ("everybody", At::Socket("/run/a b".into())));
+        assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
+        assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
+        for (url, why) in [
+            ("example+unix://box/secret", "the path alone"),
+            ("example+unix://", "the path alone"),
+            ("example://:secret@box", "leave the password out"),
+            ("example+unix://:secret@/run/socket", "leave the password out"),
+            ("example+unix:///run/socket?password=secret", "leave the password out"),
+            ("example:///secret", "no host"),
+            ("example://@box/secret", "no user"),
+            ("example://me:7/secret@box", "no user"),
+        ] {
+            let told = read(url).unwrap_err();
+            assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");
+        }
     }
 
     #[test]
@@ -331,7 +368,7 @@ mod tests {
             ("example://me:secret@box/x", "leave the password out"),
             ("example://me:sec@ret@box/x", "leave the password out"),
             ("example://me@box/x?password=secret", "leave the password out"),
-            ("example://me@box/x?sslmode=secret", "only socket and host"),
+            ("example://me@box/x?sslmode=secret", "only socket, host and db"),
         ] {
             let told = read(url).unwrap_err();
             assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");

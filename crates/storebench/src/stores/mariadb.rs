@@ -13,7 +13,7 @@ use storebench_core::store::{
 };
 
 use self::dialect::Mysql;
-use super::support::server::{Dialect, open};
+use super::support::server::{Server, open};
 
 /// MariaDB, as it is installed.
 pub const MARIADB: StoreDef = StoreDef {

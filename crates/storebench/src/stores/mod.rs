@@ -60,6 +60,8 @@ mod owned;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 #[cfg(feature = "sled")]
@@ -76,6 +78,7 @@ mod sqlite;
         feature = "mariadb",
         feature = "postgres",
         feature = "redb",
+        feature = "redis",
         feature = "rocksdb",
         feature = "sled",
         feature = "sqlite",
@@ -104,3 +107,4 @@ store!(
     "MariaDB with InnoDB or MyRocks, a private server for each trial",
     Server
 );
+store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);

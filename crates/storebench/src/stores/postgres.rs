@@ -11,7 +11,7 @@ use storebench_core::store::{
 };
 
 use self::dialect::Postgresql;
-use super::support::server::{Dialect, open};
+use super::support::server::{Server, open};
 
 /// PostgreSQL, as it is installed.
 pub const POSTGRES: StoreDef = StoreDef {

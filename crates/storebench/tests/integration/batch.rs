@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 14] = [
+const STORES: [&str; 15] = [
     "berkeleydb",
     "fjall",
     "flat-folder",
@@ -17,6 +17,7 @@ const STORES: [&str; 14] = [
     "nested-folder",
     "postgres",
     "redb",
+    "redis",
     "rocksdb",
     "sled",
     "sqlite",

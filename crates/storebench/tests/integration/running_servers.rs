@@ -1,5 +1,6 @@
 //! Servers that were running before a run and are named by a URL: they are measured, and left as they were.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub struct Running {
     socket: PathBuf,
 }
 
-pub const KINDS: [&str; 2] = ["postgres", "mariadb"];
+pub const KINDS: [&str; 3] = ["postgres", "mariadb", "redis"];
 
 /// The servers that can be had here.
 fn servers() -> impl Iterator<Item = Running> {
@@ -55,12 +56,21 @@ impl Running {
         let socket = socket_in(&beside);
         let url = match kind {
             "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
+            "redis" => format!("redis+unix://{}/socket", socket.display()),
             _ => format!("mysql://root@/?socket={}/socket", socket.display()),
         };
         let running = Running { store, url, kind, folder, socket };
-        running.execute("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
-        running.execute("INSERT INTO theirs VALUES (7)");
+        if running.speaks_sql() {
+            running.execute("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
+            running.execute("INSERT INTO theirs VALUES (7)");
+        } else {
+            running.store.session().unwrap().insert(b"theirs", b"7").unwrap();
+        }
         Some(running)
+    }
+
+    fn speaks_sql(&self) -> bool {
+        self.kind != "redis"
     }
 
     fn execute(&self, sql: &str) {
@@ -79,8 +89,15 @@ impl Running {
         found
     }
 
-    /// The schemas, or databases, that storebench has made there.
+    /// The schemas, or databases, that storebench has made there, or what its keys begin with.
     fn made(&self) -> Vec<String> {
+        if !self.speaks_sql() {
+            let mut scan = Command::new("redis-cli");
+            scan.arg("-s").arg(self.socket.join("socket")).args(["--scan", "--pattern", "storebench_*"]);
+            let keys = String::from_utf8(scan.output().unwrap().stdout).unwrap();
+            let names = keys.lines().map(|key| key.split(':').next().unwrap().to_owned());
+            return names.collect::<BTreeSet<_>>().into_iter().collect();
+        }
         let all = self.texts("SELECT CAST(schema_name AS CHAR(100)) FROM information_schema.schemata");
         let all = all.into_iter().map(|name| name.trim().to_owned());
         all.filter(|name| name.starts_with("storebench_")).collect()
@@ -106,8 +123,19 @@ impl Running {
     /// Nothing of storebench's is left, and what was there is as it was.
     pub fn assert_as_it_was(&self) {
         assert_eq!(self.made(), [""; 0]);
-        assert_eq!(self.texts("SELECT CAST(id AS CHAR(1)) FROM theirs"), ["7"]);
-        assert_eq!(self.store.count().unwrap(), 0, "records of the server's own");
+        if self.speaks_sql() {
+            assert_eq!(self.texts("SELECT CAST(id AS CHAR(1)) FROM theirs"), ["7"]);
+            assert_eq!(self.store.count().unwrap(), 0, "records of the server's own");
+        } else {
+            let mut session = self.store.session().unwrap();
+            assert!(session.get(b"theirs", &mut |value| assert_eq!(value, b"7")).unwrap());
+            assert_eq!(self.store.count().unwrap(), 1, "keys of the server's own");
+        }
+    }
+
+    /// What a person is told to do about what is left there.
+    fn told_to_drop(&self) -> &'static str {
+        if self.speaks_sql() { "drop it yourself, by DROP " } else { "drop it yourself, by redis-cli EVAL " }
     }
 
     fn run(&self, more: &str) -> String {
@@ -237,7 +265,7 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
         // The server can't be reached for a while.
         server.hide(true);
         let said = scratch.storebench("clean").ends(Exit::Success);
-        for words in [made.as_str(), "could not be dropped", "drop it yourself, by DROP "] {
+        for words in [made.as_str(), "could not be dropped", server.told_to_drop()] {
             assert!(said.err.contains(words), "{words}\n{said}");
         }
         // Other work goes on.
@@ -261,8 +289,9 @@ fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
             |path: &PathBuf| path.file_name().unwrap().to_string_lossy().contains("storebench-work-");
         let work = scratch.contents().into_keys().find(is_work).unwrap();
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let scheme = server.url.split_once("://").unwrap().0;
-        let url = format!("{scheme}://me@{}/x", silent.local_addr().unwrap());
+        let scheme = server.url.split_once("://").unwrap().0.trim_end_matches("+unix");
+        let user = if server.speaks_sql() { "me@" } else { "" };
+        let url = format!("{scheme}://{user}{}/x", silent.local_addr().unwrap());
         // No process has such numbers.
         for number in [99_999_991, 99_999_992, 99_999_993] {
             let copy = work.with_file_name(format!("storebench-work-{number}"));
@@ -292,13 +321,15 @@ fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
 fn a_dead_address_is_told_before_anything_is_made() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    for (store, scheme) in [("postgres", "postgresql"), ("mariadb", "mysql")] {
+    for (store, begins) in
+        [("postgres", "postgresql://me@"), ("mariadb", "mysql://me@"), ("redis", "redis://")]
+    {
         for (port, why) in [
             (closed, "Connection refused"),
             (silent.local_addr().unwrap().port(), "it let nobody in within 10 s"),
         ] {
             let scratch = Scratch::new();
-            let url = format!("{scheme}://me@127.0.0.1:{port}/x");
+            let url = format!("{begins}127.0.0.1:{port}/x");
             let run = format!("run crud --store {store},flat-folder --url {store}={url} {SMALL}");
             let reached = format!("{store}.url: the server at 127.0.0.1 can't be reached");
             scratch.storebench(&run).complains(Exit::Unreachable, &[reached.as_str(), why]);
@@ -325,13 +356,13 @@ fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
         }
         assert!(said.err.contains("left for now: ") && said.err.contains("could not be dropped"), "{said}");
         let said = scratch.storebench("clean storebench-runs").ends(Exit::Success);
-        assert!(said.err.contains("drop it yourself, by DROP "), "{said}");
+        assert!(said.err.contains(server.told_to_drop()), "{said}");
         assert_eq!(said.out, "nothing was deleted\n");
     }
 }
 
 /// Ways to write a password into an address, or into what is near one.
-const SPELLINGS: [&str; 42] = [
+const SPELLINGS: [&str; 46] = [
     "--url postgres=postgresql://me:geheim@127.0.0.1:1/x",
     "--url postgres=postgres://me:geheim@127.0.0.1:1/x",
     "--url postgres=postgresql://me%3Ageheim@127.0.0.1:1/x",
@@ -374,6 +405,10 @@ const SPELLINGS: [&str; 42] = [
     "postgresql://me:geheim@127.0.0.1:1/x",
     "--url mariadb=mysql://me:geheim@127.0.0.1:1",
     "--url mysql=mariadb://me%3Ageheim@127.0.0.1:1/?socket=/nowhere",
+    "--url redis=redis://:geheim@127.0.0.1:1/0",
+    "--url redis=redis://me:ge/heim@127.0.0.1:1/0",
+    "--url redis=redis+unix://me:geheim@/nowhere?db=0",
+    "--url redis=redis+unix:///nowhere?password=geheim",
 ];
 
 /// Nothing of it is printed or kept, however it is written; no process of ours is told.
@@ -381,7 +416,7 @@ const SPELLINGS: [&str; 42] = [
 fn no_spelling_of_a_password_is_repeated() {
     for spelling in SPELLINGS {
         let scratch = Scratch::new();
-        let said = scratch.storebench(&format!("run crud --store postgres,mariadb {SMALL} {spelling}"));
+        let said = scratch.storebench(&format!("run crud --store postgres,mariadb,redis {SMALL} {spelling}"));
         assert!(said.code.is_some_and(|code| code != 0), "{spelling}\n{said}");
         let kept = scratch.contents();
         let kept = kept.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());

@@ -12,7 +12,7 @@
     feature = "unqlite"
 ))]
 mod c;
-#[cfg(any(feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
 mod left;
 mod python;

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::process::Signal;
 use storebench_core::server::Known;
 use storebench_core::server::running::{Address, At};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, StoreError};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
 
 use super::client::{Client, Login};
 use super::password::password;
 use super::{MAX_KEY_BYTES, PORT, config, load, settle};
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, Records, Running, Saying, Way, sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, Way,
+    sql,
 };
 
 /// The name of its socket, in a folder that is its alone.
@@ -31,7 +32,7 @@ const ROCKSDB_SYNCS: &str = "Rocksdb_wal_synced";
 static PROGRAMS: Programs = Programs {
     product: "MariaDB",
     server: "mariadbd",
-    maker: "mariadb-install-db",
+    maker: Some("mariadb-install-db"),
     // Servers are not in everybody's PATH.
     folders: &["/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/libexec"],
     by_version: &[
@@ -59,7 +60,7 @@ pub struct Kept {
     loads: AtomicU64,
 }
 
-impl Dialect for Mysql {
+impl Server for Mysql {
     type Client = Client;
     type Kept = Kept;
 
@@ -71,14 +72,6 @@ impl Dialect for Mysql {
     const WAY: Way = Way::Passed;
     const NEEDS_MOMENT: bool = true;
     const SAYING: &'static Saying = &Saying { name: "mariadbd", stop: Signal::TERM, last_words };
-    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
-    const RECORDS: Records = Records {
-        insert: "INSERT INTO records (k, v) VALUES (?, ?)",
-        update: "UPDATE records SET v = ? WHERE k = ?",
-        get: "SELECT v FROM records WHERE k = ?",
-        remove: "DELETE FROM records WHERE k = ?",
-        scan: "SELECT k, v FROM records WHERE k >= ? ORDER BY k LIMIT ?",
-    };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
 
@@ -158,20 +151,20 @@ impl Dialect for Mysql {
         Client::begin(socket, &Login { user: &address.user, password: &password()?, database: None })
     }
 
-    fn create(name: &str) -> String {
-        format!("CREATE DATABASE {name} CHARACTER SET utf8mb4")
+    fn create(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("CREATE DATABASE {name} CHARACTER SET utf8mb4"))
     }
 
-    fn enter(name: &str, plan: &Plan) -> String {
-        format!("USE {name}{}", config::of_session(plan))
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
+        client.execute(&format!("USE {name}{}", config::of_session(plan)))
     }
 
-    fn drop(name: &str) -> String {
+    fn drop_command(name: &str) -> String {
         format!("DROP DATABASE {name}")
     }
 
-    fn drop_if_there(name: &str) -> String {
-        format!("SET SESSION lock_wait_timeout = 60; DROP DATABASE IF EXISTS {name}")
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("SET SESSION lock_wait_timeout = 60; DROP DATABASE IF EXISTS {name}"))
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
@@ -210,9 +203,9 @@ impl Dialect for Mysql {
         }
     }
 
-    fn compact(client: &mut Client) -> Result<&'static str> {
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
         sql::each(client, "OPTIMIZE TABLE records", &mut |_| ())?;
-        Ok("OPTIMIZE TABLE")
+        Ok(Some("OPTIMIZE TABLE"))
     }
 
     fn verify(client: &mut Client) -> Result<bool> {
@@ -243,9 +236,32 @@ impl Dialect for Mysql {
         Ok(client.version().trim_start_matches("5.5.5-").to_owned())
     }
 
-    fn has_checks(client: &mut Client) -> Result<bool> {
-        Ok(sql::text(client, "SELECT VERSION()")?.contains("-debug"))
+    fn has_checks(client: &mut Client) -> Result<Option<bool>> {
+        Ok(Some(sql::text(client, "SELECT VERSION()")?.contains("-debug")))
     }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        sql::count(client)
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(RecordSession::<Mysql>::new(client)?))
+    }
+
+    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+        Ok(Box::new(Sql::<Mysql>::new(client, server)?))
+    }
+}
+
+impl Dialect for Mysql {
+    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
+    const RECORDS: Records = Records {
+        insert: "INSERT INTO records (k, v) VALUES (?, ?)",
+        update: "UPDATE records SET v = ? WHERE k = ?",
+        get: "SELECT v FROM records WHERE k = ?",
+        remove: "DELETE FROM records WHERE k = ?",
+        scan: "SELECT k, v FROM records WHERE k >= ? ORDER BY k LIMIT ?",
+    };
 
     fn type_name(of: SqlType) -> &'static str {
         match of {

@@ -1,17 +1,10 @@
 //! The work that the server would do by itself in a while of rest, done now.
 
-use std::time::{Duration, Instant};
-
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::Result;
 
 use super::client::Client;
-use super::dialect::status;
-use crate::stores::support::server::{Connection, sql};
-
-/// The longest time that it may take.
-const LONGEST: Duration = Duration::from_secs(600);
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(20);
+use super::dialect::{Mysql, status};
+use crate::stores::support::server::{Connection, sql, wait_until};
 
 /// InnoDB writes the pages that were changed into their places.
 ///
@@ -20,8 +13,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub fn innodb(client: &mut Client) -> Result<()> {
     let before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
     client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
-    let written =
-        wait_until(client, |client| Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0));
+    let written = wait_until::<Mysql>(client, |client| {
+        Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0)
+    });
     client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {before}"))?;
     written
 }
@@ -36,21 +30,10 @@ pub fn rocksdb(client: &mut Client) -> Result<()> {
                    WHERE stat_type IN ('MEM_TABLE_FLUSH_PENDING', 'COMPACTION_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')";
     // One that is under way is not pending any more, but it writes.
     let mut merged = None;
-    wait_until(client, |client| {
+    wait_until::<Mysql>(client, |client| {
         let is_pending = sql::number(client, pending)?.unwrap_or(0) > 0;
         let now = status(client, "Rocksdb_compact_write_bytes")?;
         let writes = merged.replace(now) != Some(now);
         Ok(!is_pending && !writes)
     })
-}
-
-fn wait_until(client: &mut Client, mut is_done: impl FnMut(&mut Client) -> Result<bool>) -> Result<()> {
-    let start = Instant::now();
-    while !is_done(client)? {
-        if start.elapsed() > LONGEST {
-            return Err(StoreError::Engine(format!("mariadb was not at rest after {} s", LONGEST.as_secs())));
-        }
-        std::thread::sleep(PAUSE);
-    }
-    Ok(())
 }

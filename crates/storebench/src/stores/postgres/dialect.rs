@@ -9,14 +9,15 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 use storebench_core::server::running::{Address, At};
 use storebench_core::server::{Known, Segment};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlType};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, StoreError};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
 
 use super::client::{Client, Login};
 use super::{PORT, config, password};
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, Records, Running, Saying, Way, sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, Way,
+    sql,
 };
 
 /// The user of a trial's own database, who may do all.
@@ -30,7 +31,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key bytea PRIMARY KEY, 
 static PROGRAMS: Programs = Programs {
     product: "PostgreSQL",
     server: "postgres",
-    maker: "initdb",
+    maker: Some("initdb"),
     folders: &[],
     // Debian's, Red Hat's, Homebrew's.
     by_version: &[
@@ -51,7 +52,7 @@ static PROGRAMS: Programs = Programs {
 /// PostgreSQL's.
 pub enum Postgresql {}
 
-impl Dialect for Postgresql {
+impl Server for Postgresql {
     type Client = Client;
     /// The query that asks for the number of syncs of the log.
     type Kept = Option<&'static str>;
@@ -64,14 +65,6 @@ impl Dialect for Postgresql {
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
     const SAYING: &'static Saying = &Saying { name: "postgres", stop: Signal::INT, last_words };
-    const MAX_KEY_BYTES: usize = super::MAX_KEY_BYTES;
-    const RECORDS: Records = Records {
-        insert: "INSERT INTO records (key, value) VALUES ($1, $2)",
-        update: "UPDATE records SET value = $1 WHERE key = $2",
-        get: "SELECT value FROM records WHERE key = $1",
-        remove: "DELETE FROM records WHERE key = $1",
-        scan: "SELECT key, value FROM records WHERE key >= $1 ORDER BY key LIMIT $2",
-    };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
 
@@ -155,20 +148,20 @@ impl Dialect for Postgresql {
         Client::begin(socket, &Login { user: &address.user, database, password: &password })
     }
 
-    fn create(name: &str) -> String {
-        format!("CREATE SCHEMA {name}")
+    fn create(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("CREATE SCHEMA {name}"))
     }
 
-    fn enter(name: &str, plan: &Plan) -> String {
-        format!("SET search_path TO {name};{}", config::of_session(plan))
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
+        client.execute(&format!("SET search_path TO {name};{}", config::of_session(plan)))
     }
 
-    fn drop(name: &str) -> String {
+    fn drop_command(name: &str) -> String {
         format!("DROP SCHEMA {name} CASCADE")
     }
 
-    fn drop_if_there(name: &str) -> String {
-        format!("SET lock_timeout TO '60s'; DROP SCHEMA IF EXISTS {name} CASCADE")
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("SET lock_timeout TO '60s'; DROP SCHEMA IF EXISTS {name} CASCADE"))
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
@@ -222,9 +215,9 @@ impl Dialect for Postgresql {
         Ok(())
     }
 
-    fn compact(client: &mut Client) -> Result<&'static str> {
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
         client.execute("VACUUM FULL records")?;
-        Ok("VACUUM FULL")
+        Ok(Some("VACUUM FULL"))
     }
 
     fn verify(client: &mut Client) -> Result<bool> {
@@ -259,9 +252,32 @@ impl Dialect for Postgresql {
         sql::text(client, "SELECT current_setting('server_version')")
     }
 
-    fn has_checks(client: &mut Client) -> Result<bool> {
-        Ok(sql::text(client, "SELECT current_setting('debug_assertions')")? == "on")
+    fn has_checks(client: &mut Client) -> Result<Option<bool>> {
+        Ok(Some(sql::text(client, "SELECT current_setting('debug_assertions')")? == "on"))
     }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        sql::count(client)
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(RecordSession::<Postgresql>::new(client)?))
+    }
+
+    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+        Ok(Box::new(Sql::<Postgresql>::new(client, server)?))
+    }
+}
+
+impl Dialect for Postgresql {
+    const MAX_KEY_BYTES: usize = super::MAX_KEY_BYTES;
+    const RECORDS: Records = Records {
+        insert: "INSERT INTO records (key, value) VALUES ($1, $2)",
+        update: "UPDATE records SET value = $1 WHERE key = $2",
+        get: "SELECT value FROM records WHERE key = $1",
+        remove: "DELETE FROM records WHERE key = $1",
+        scan: "SELECT key, value FROM records WHERE key >= $1 ORDER BY key LIMIT $2",
+    };
 
     fn type_name(of: SqlType) -> &'static str {
         match of {

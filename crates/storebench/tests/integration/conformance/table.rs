@@ -66,6 +66,7 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("sled", cfg!(feature = "sled")),
         ("postgres", cfg!(feature = "postgres")),
         ("mariadb", cfg!(feature = "mariadb")),
+        ("redis", cfg!(feature = "redis")),
     ] {
         let def = STORES
             .iter()

@@ -17,7 +17,7 @@ fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
     let own = |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| {
-        let (name, value) = line.split_once(" = ")?;
+        let (name, value) = line.split_once(" = ").or_else(|| line.split_once(' '))?;
         let name = own(name);
         let setting = def.setting(&name)?;
         let value = value.trim_matches('\'');
@@ -72,6 +72,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
 fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
     let (modules, package) = match def.name {
         "postgres" => (["psycopg"], "the package psycopg"),
+        "redis" => (["redis"], "python3-redis"),
         _ => (["pymysql"], "python3-pymysql"),
     };
     let Some(python) = python::python_of(def.name, &modules, package) else { return };
@@ -86,7 +87,11 @@ fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
     for _ in 0..2 {
         let mut program = python::shown(&python, &text, &scratch, scratch.path());
         left::says(
-            program.env("PGHOST", socket).env("PGUSER", "storebench").env("PGDATABASE", "postgres"),
+            program
+                .env("PGHOST", socket)
+                .env("PGUSER", "storebench")
+                .env("PGDATABASE", "postgres")
+                .env("REDIS_URL", format!("unix://{}/socket", socket.display())),
             &text,
         );
         left::assert_left(server, &text);
@@ -104,4 +109,10 @@ fn a_server_of_postgres_with_the_file_gives_the_same() {
 fn a_server_of_mariadb_with_the_file_gives_the_same() {
     check("mariadb", &[("engine", "innodb"), ("innodb_buffer_pool_size", "33554432")]);
     check("mariadb", &[("engine", "rocksdb"), ("rocksdb_block_cache_size", "33554432")]);
+}
+
+#[test]
+#[cfg(feature = "redis")]
+fn a_server_of_redis_with_the_file_gives_the_same() {
+    check("redis", &[("rdbcompression", "no")]);
 }

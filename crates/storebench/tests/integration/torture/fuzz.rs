@@ -141,7 +141,7 @@ fn properties_are_read_or_refused() {
 fn addresses_are_read_or_refused() {
     fuzz("address", |bytes| {
         for url in text(bytes).lines() {
-            let read = Address::read(url, &["postgresql", "postgres"]);
+            let read = Address::read(url, &["postgresql", "postgres"], None);
             if let Ok(address) = &read {
                 assert!(!address.user.contains(':'), "{address:?}");
             }

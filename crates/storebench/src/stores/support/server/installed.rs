@@ -15,8 +15,8 @@ pub struct Programs {
     pub product: &'static str,
     /// The server's file.
     pub server: &'static str,
-    /// That of what makes the files of a new server.
-    pub maker: &'static str,
+    /// That of what makes the files of a new server, where it does not make them itself.
+    pub maker: Option<&'static str>,
     /// Folders where systems put them, beside those of PATH.
     pub folders: &'static [&'static str],
     /// Folders in which versions have a folder each, and how their names begin.
@@ -40,8 +40,8 @@ pub struct Programs {
 pub struct Installed {
     /// The server.
     pub server: PathBuf,
-    /// The program that makes the files of a new one.
-    pub maker: PathBuf,
+    /// The program that makes the files of a new one, where there is such.
+    pub maker: Option<PathBuf>,
     /// The version, such as `15.18`.
     pub version: String,
 }
@@ -110,15 +110,15 @@ impl Programs {
     /// they are of one version.
     fn first_of(&self, folders: &[PathBuf]) -> Result<Option<Installed>> {
         let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
-        let any_maker = folders.iter().find_map(|folder| within(folder, self.maker));
-        let mut there: Vec<(bool, PathBuf, PathBuf)> = Vec::new();
+        let maker_in = |folder| self.maker.and_then(|name| within(folder, name));
+        let any_maker = folders.iter().find_map(maker_in);
+        let mut there: Vec<(bool, PathBuf, Option<PathBuf>)> = Vec::new();
         for folder in folders {
-            let beside = within(folder, self.maker);
+            let beside = maker_in(folder);
             let is_apart = beside.is_none();
             let maker = beside.or_else(|| any_maker.clone());
-            there.extend(
-                within(folder, self.server).zip(maker).map(|(server, maker)| (is_apart, server, maker)),
-            );
+            let server = within(folder, self.server).filter(|_| maker.is_some() == self.maker.is_some());
+            there.extend(server.map(|server| (is_apart, server, maker)));
         }
         there.sort_by_key(|(is_apart, ..)| *is_apart);
         for (_, server, maker) in there {
@@ -176,7 +176,7 @@ mod tests {
         Programs {
             product: "Example",
             server: "exampled",
-            maker: "example-init",
+            maker: Some("example-init"),
             folders: &[],
             by_version: &[],
             version: &["--version"],
@@ -244,7 +244,7 @@ mod tests {
     fn what_is_missing_is_told() {
         let programs = programs();
         let of = |version: &str| {
-            let (server, maker) = (PathBuf::new(), PathBuf::new());
+            let (server, maker) = (PathBuf::new(), None);
             programs.missing(Some(&Installed { server, maker, version: version.into() }))
         };
         assert!(programs.missing(None).unwrap().ends_with("apt-get install example"));

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use storebench_core::server::{self, DATA};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
-use super::dialect::Dialect;
 use super::files::{Template, make_folder};
+use super::kind::Server;
 use super::passing::{Way, closed_above};
 use super::plan::Plan;
 use super::process::{Process, Reached, new_folder, unprivileged};
@@ -17,35 +17,37 @@ use super::process::{Process, Reached, new_folder, unprivileged};
 ///
 /// # Errors
 /// The messages of the server's programs, or of the system.
-pub fn prepare<D: Dialect>(options: &OpenOptions<'_>) -> Result<()> {
-    let plan = D::plan(options)?;
-    let version = &D::programs().needed()?.version;
+pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
+    let plan = S::plan(options)?;
+    let version = &S::programs().needed()?.version;
     let template = Template {
-        name: format!("{}-{version}{}", D::STORE, D::fixed_with_files(&plan)),
-        sign: D::SIGN,
-        make: &|data| make_files::<D>(data, &plan),
+        name: format!("{}-{version}{}", S::STORE, S::fixed_with_files(&plan)),
+        sign: S::SIGN,
+        make: &|data| make_files::<S>(data, &plan),
     };
     template.prepare(options)
 }
 
 /// Makes them in a folder that is not there yet.
-fn make_files<D: Dialect>(data: &Path, plan: &Plan) -> Result<()> {
-    let programs = D::programs();
+fn make_files<S: Server>(data: &Path, plan: &Plan) -> Result<()> {
+    let programs = S::programs();
     let found = programs.needed()?;
     make_folder(data)?;
-    passes_to::<D>(data)?;
+    passes_to::<S>(data)?;
+    let Some(maker) = &found.maker else { return Ok(()) };
     let reached = Reached::open(data)?;
-    let mut command = Command::new(&found.maker);
-    command.args(D::making(plan, &reached.path())).stdin(Stdio::null());
-    unprivileged(&mut command, &[&reached], D::WAY)?;
-    let ended = command.output().map_err(StoreError::io(format!("starting {}", programs.maker)))?;
+    let name = programs.maker.unwrap_or_default();
+    let mut command = Command::new(maker);
+    command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
+    unprivileged(&mut command, &[&reached], S::WAY)?;
+    let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
     if ended.status.success() {
         return Ok(());
     }
     let said = [ended.stdout, ended.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    let why = D::why_not_made(&said).unwrap_or_else(|| format!("{}: {}", ended.status, said.trim()));
-    Err(StoreError::Engine(format!("{} failed: {why}", programs.maker)))
+    let why = S::why_not_made(&said).unwrap_or_else(|| format!("{}: {}", ended.status, said.trim()));
+    Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
 /// The folders that a server is told of, by paths that it reaches.
@@ -71,10 +73,10 @@ impl Own {
     ///
     /// # Errors
     /// The server's message; when it does not come up.
-    pub fn open<D: Dialect>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
-        prepare::<D>(options)?;
-        Own::start::<D>(options, plan).map_err(|error| match error {
-            StoreError::Engine(why) => match D::lacks_part(&why) {
+    pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
+        prepare::<S>(options)?;
+        Own::start::<S>(options, plan).map_err(|error| match error {
+            StoreError::Engine(why) => match S::lacks_part(&why) {
                 Some(part) => StoreError::Unsupported(format!("{part} ({why})")),
                 None if !options.settings.is_empty() => StoreError::BadSetting(why),
                 None => StoreError::Engine(why),
@@ -83,15 +85,15 @@ impl Own {
         })
     }
 
-    fn start<D: Dialect>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
-        let found = D::programs().needed()?;
+    fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
+        let found = S::programs().needed()?;
         let data = options.directory.join(DATA);
-        passes_to::<D>(&data)?;
+        passes_to::<S>(&data)?;
         // A server of a process that was killed may still be about to end.
         server::end_in(options.directory).map_err(StoreError::io("ending the server of before"))?;
-        D::clear(&data)?;
+        S::clear(&data)?;
         let reached = Reached::open(&data)?;
-        let moment = if D::NEEDS_MOMENT {
+        let moment = if S::NEEDS_MOMENT {
             let path = new_folder(options.directory, "moment")?;
             let reached = Reached::open(&path)?;
             Some((path, reached))
@@ -106,13 +108,13 @@ impl Own {
             moment: moment.as_ref().map(|(_, reached)| reached.path()),
         };
         let mut command = Command::new(&found.server);
-        command.args(D::arguments(plan, &paths, options.sessions));
+        command.args(S::arguments(plan, &paths, options.sessions));
         let held: Vec<&Reached> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
-        unprivileged(&mut command, &held, D::WAY)?;
-        let mut process = Process::start(D::SAYING, &mut command, at)?;
-        process.wait_until(|pid| D::is_ready(pid, &data, &paths.socket))?;
-        D::furnish(&paths.socket)?;
+        unprivileged(&mut command, &held, S::WAY)?;
+        let mut process = Process::start(S::SAYING, &mut command, at)?;
+        process.wait_until(|pid| S::is_ready(pid, &data, &paths.socket))?;
+        S::furnish(&paths.socket)?;
         Ok(Own { process, socket, moment })
     }
 
@@ -120,8 +122,8 @@ impl Own {
     ///
     /// # Errors
     /// The server's.
-    pub fn connect<D: Dialect>(&self) -> Result<D::Client> {
-        D::connect_own(&self.socket.path())
+    pub fn connect<S: Server>(&self) -> Result<S::Client> {
+        S::connect_own(&self.socket.path())
     }
 
     /// Ends it in order.
@@ -137,13 +139,13 @@ impl Own {
 }
 
 /// Some servers open their files by their paths, even those that they were shown another way to.
-fn passes_to<D: Dialect>(folder: &Path) -> Result<()> {
-    let closed = if D::WAY == Way::Passed { closed_above(folder) } else { None };
+fn passes_to<S: Server>(folder: &Path) -> Result<()> {
+    let closed = if S::WAY == Way::Passed { closed_above(folder) } else { None };
     closed.map_or(Ok(()), |(closed, user)| {
         Err(StoreError::Unsupported(format!(
             "{} runs as the user {} here, who can't pass {}: run storebench as another user than root, or give this container \
              the capability DAC_READ_SEARCH",
-            D::programs().product,
+            S::programs().product,
             user.name,
             closed.display()
         )))

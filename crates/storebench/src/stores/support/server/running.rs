@@ -1,5 +1,5 @@
-//! The server of a trial: one of its own, or one that was running before, which a URL names. On the latter all tables are in a
-//! schema or a database of their own, which is dropped with the trial's folder.
+//! The server of a trial: one of its own, or one that was running before, which a URL names. On the latter all records are in
+//! something of their own (a schema, a database, keys of one beginning), which is dropped with the trial's folder.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use storebench_core::server::running::{Address, Made, URL};
 use storebench_core::shown::without_user;
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
-use super::dialect::{Connection, Dialect};
+use super::kind::Server;
 use super::own::Own;
 use super::plan::Plan;
 
@@ -21,14 +21,14 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// A connection whose tables are the trial's.
+    /// A connection whose records are the trial's, to a server planned so.
     ///
     /// # Errors
     /// The server's.
-    pub fn connect<D: Dialect>(&self) -> Result<D::Client> {
+    pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
-            Backend::Own(own) => own.connect::<D>(),
-            Backend::Running(running) => running.connect::<D>(),
+            Backend::Own(own) => own.connect::<S>(),
+            Backend::Running(running) => running.connect::<S>(plan),
         }
     }
 
@@ -55,21 +55,19 @@ impl Backend {
     ///
     /// # Errors
     /// The server's.
-    pub fn discard<D: Dialect>(self, folder: &Path) -> Result<()> {
+    pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
             Backend::Own(own) => own.stop(),
-            Backend::Running(running) => running.discard::<D>(folder),
+            Backend::Running(running) => running.discard::<S>(folder),
         }
     }
 }
 
-/// A server that was running before, and what holds the trial's tables there.
+/// A server that was running before, and what holds the trial's records there.
 pub struct Running {
     url: String,
     address: Address,
     holder: String,
-    /// The statements that set up each session.
-    session: String,
 }
 
 impl Running {
@@ -77,27 +75,26 @@ impl Running {
     ///
     /// # Errors
     /// The URL's; the server's.
-    pub fn open<D: Dialect>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Running> {
+    pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Running> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
-        let address = address::<D>(url)?;
+        let address = address::<S>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
         let made = match Made::of(options.directory).map_err(noting())? {
             Some(made) => made,
             None => {
                 // A server that can't be reached keeps nothing: the note comes after.
-                let mut client = connect::<D>(&address)?;
-                let made = Made::note(options.directory, D::STORE, url).map_err(noting())?;
-                client.execute(&D::create(&made.name))?;
+                let mut client = connect::<S>(&address)?;
+                let made = Made::note(options.directory, S::STORE, url).map_err(noting())?;
+                S::create(&mut client, &made.name)?;
                 made
             }
         };
-        let session = D::enter(&made.name, plan);
-        Ok(Running { url: url.into(), address, holder: made.name, session })
+        Ok(Running { url: url.into(), address, holder: made.name })
     }
 
-    fn connect<D: Dialect>(&self) -> Result<D::Client> {
-        let mut client = connect::<D>(&self.address)?;
-        client.execute(&self.session)?;
+    fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
+        let mut client = connect::<S>(&self.address)?;
+        S::enter(&mut client, &self.holder, plan)?;
         Ok(client)
     }
 
@@ -106,7 +103,7 @@ impl Running {
         without_user(&self.url)
     }
 
-    /// The name of what holds the tables.
+    /// The name of what holds the records.
     pub fn holder(&self) -> &str {
         &self.holder
     }
@@ -117,8 +114,8 @@ impl Running {
     }
 
     /// Drops the holder; nothing notes it any more.
-    fn discard<D: Dialect>(&self, folder: &Path) -> Result<()> {
-        connect::<D>(&self.address)?.execute(&D::drop_if_there(&self.holder))?;
+    fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
+        S::drop_if_there(&mut connect::<S>(&self.address)?, &self.holder)?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
@@ -127,10 +124,10 @@ impl Running {
 ///
 /// # Errors
 /// Why it does not, of [`StoreError::Io`] where it can't be reached.
-pub fn reach<D: Dialect>(url: &str) -> Result<()> {
-    let address = address::<D>(url)?;
+pub fn reach<S: Server>(url: &str) -> Result<()> {
+    let address = address::<S>(url)?;
     let at = address.at.name();
-    connect::<D>(&address).map(drop).map_err(|error| match error {
+    connect::<S>(&address).map(drop).map_err(|error| match error {
         StoreError::Io { context, source } => {
             StoreError::Io { context: format!("the server at {at} can't be reached: {context}"), source }
         }
@@ -142,34 +139,35 @@ pub fn reach<D: Dialect>(url: &str) -> Result<()> {
 ///
 /// # Errors
 /// A sentence that says what is left, and what to do about it.
-pub fn drop_made<D: Dialect>(url: &str, name: &str) -> Result<()> {
-    let address = address::<D>(url)?;
-    let dropped = connect::<D>(&address).and_then(|mut client| client.execute(&D::drop_if_there(name)));
+pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
+    let address = address::<S>(url)?;
+    let dropped = connect::<S>(&address).and_then(|mut client| S::drop_if_there(&mut client, name));
     dropped.map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
              yourself, by {}, and delete the folder",
-            D::HOLDER,
+            S::HOLDER,
             address.at.name(),
-            D::drop(name)
+            S::drop_command(name)
         ))
     })
 }
 
 /// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.
-fn connect<D: Dialect>(address: &Address) -> Result<D::Client> {
+fn connect<S: Server>(address: &Address) -> Result<S::Client> {
     let unnamed = |text: String| {
         ['"', '\''].into_iter().fold(text, |text, quote| {
             text.replace(&format!("{quote}{}{quote}", address.user), &format!("{quote}...{quote}"))
         })
     };
-    D::connect(address).map_err(|error| match error {
+    S::connect(address).map_err(|error| match error {
         StoreError::Engine(text) => StoreError::Engine(unnamed(text)),
         StoreError::Unsupported(text) => StoreError::Unsupported(unnamed(text)),
         other => other,
     })
 }
 
-fn address<D: Dialect>(url: &str) -> Result<Address> {
-    Address::read(url, D::SCHEMES).map_err(|why| StoreError::BadSetting(format!("{}.url: {why}", D::STORE)))
+fn address<S: Server>(url: &str) -> Result<Address> {
+    let address = Address::read(url, S::SCHEMES, S::USER);
+    address.map_err(|why| StoreError::BadSetting(format!("{}.url: {why}", S::STORE)))
 }

@@ -6,8 +6,9 @@ use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::dialect::{Connection, Dialect};
+use super::kind::Server;
 
-type Statement<D> = <<D as Dialect>::Client as Connection>::Statement;
+type Statement<D> = <<D as Server>::Client as Connection>::Statement;
 
 /// A connection with its statements.
 pub struct RecordSession<D: Dialect> {

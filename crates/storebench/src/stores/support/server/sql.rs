@@ -21,7 +21,10 @@ impl<'a, D: Dialect> Sql<'a, D> {
     ///
     /// # Errors
     /// The server's.
-    pub fn new(mut client: D::Client, plan: &'a Plan, kept: &'a D::Kept, is_own: bool) -> Result<Sql<'a, D>> {
+    pub fn new(
+        mut client: D::Client,
+        (plan, kept, is_own): (&'a Plan, &'a D::Kept, bool),
+    ) -> Result<Sql<'a, D>> {
         let turns = client.prepare_turns()?;
         Ok(Sql { client, turns, statements: Vec::new(), plan, kept, is_own })
     }
@@ -75,6 +78,15 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     fn check_settings(&mut self) -> Result<()> {
         self.plan.check(&D::settings(&mut self.client)?)
     }
+}
+
+/// The number of records.
+///
+/// # Errors
+/// The server's.
+pub fn count(client: &mut impl Connection) -> Result<u64> {
+    let count = number(client, "SELECT COUNT(*) FROM records")?;
+    count.ok_or_else(|| StoreError::Engine("the server did not count".into()))
 }
 
 /// The count that a query of one row and column gives; `None` where it gives none.

@@ -36,7 +36,7 @@ const OTHERS: [(&str, &[&str]); 3] = [
         "run data-size --data-size 16KiB --threads 1 --duration 50ms --machine here --tuning default",
         &["sqlite", "lmdb", "postgres", "mariadb"],
     ),
-    ("run filesystems --transactions 2 --statements 10", &["sqlite", "berkeleydb", "postgres"]),
+    ("run filesystems --transactions 2 --statements 10", &["sqlite", "berkeleydb", "postgres", "redis"]),
 ];
 
 /// The study of a file, which has no store.

@@ -174,7 +174,9 @@ impl Who {
             _ if line.starts_with("strace ") || line.starts_with("nsenter ") => false,
             Who::Parent => has(&[" run "]) && !has(&["__"]),
             Who::Trial => has(&["__trial "]),
-            Who::Server => has(&["postgres", "initdb", "mariadb", "mysqld"]) && !has(&["__", " run "]),
+            Who::Server => {
+                has(&["postgres", "initdb", "mariadb", "mysqld", "redis-server"]) && !has(&["__", " run "])
+            }
             Who::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs", "__disk "]),
             Who::Load => has(&["__background "]),
             Who::Anyone => true,

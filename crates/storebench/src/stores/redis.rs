@@ -1,0 +1,88 @@
+//! `redis`: a server of its own for each trial, or one that a URL names; a record is a key of its own.
+
+mod client;
+mod config;
+mod kind;
+mod session;
+
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
+};
+
+use self::kind::RedisServer;
+use super::support::server::{Server, open};
+
+/// Redis, as it is installed.
+pub const REDIS: StoreDef = StoreDef {
+    name: "redis",
+    kind: Kind::Server,
+    summary: "Redis, a private server for each trial",
+    practice: "a server that holds all records in memory; many processes, languages and machines can use it",
+    version: || RedisServer::programs().version(),
+    capabilities: Capabilities {
+        order: false,
+        threads: Threads::Many,
+        batch: Batch::Atomic,
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "appendonly=no: snapshots now and then",
+            atomic_replace: true,
+            dangers: LATE,
+        },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "appendonly=yes, appendfsync=no",
+            atomic_replace: true,
+            dangers: UNSYNCED,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "appendonly=yes, appendfsync=always",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
+    ],
+    shipped: Guarantee::None,
+    settings: config::SETTINGS,
+    snippet: Some(include_str!("../snippets/redis.conf")),
+    bindings: &[Snippet::python(include_str!("../snippets/redis.py"))],
+    evidence: &[],
+    server: Some(&RedisServer::SERVER),
+    open: Ok(open::<RedisServer>),
+};
+
+/// Where a server listens unless it is told otherwise.
+const PORT: u16 = 6379;
+/// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
+const MAX_KEY_BYTES: usize = (512 << 20) - 64;
+
+/// The danger of the settings of `process`: a log with a gap, which file systems that write in order never leave, is refused.
+const UNSYNCED: &[Danger] = &[Danger::of(
+    Loss::Nothing,
+    Loss::RarelyWhole,
+    "the log is synced when the system likes; with a gap in it the server does not start until redis-check-aof has cut it there",
+)];
+
+/// The same where what was acknowledged may still be in the server's memory.
+const LATE: &[Danger] = &[
+    Danger {
+        with: &[("appendonly", "no"), ("save", "off")],
+        ..Danger::of(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
+    },
+    Danger {
+        with: &[("appendonly", "no")],
+        ..Danger::of(
+            Loss::Newest,
+            Loss::Newest,
+            "all since the last snapshot: minutes, as shipped up to an hour",
+        )
+    },
+    Danger::of(Loss::Newest, Loss::Newest, "the log of the last 2 s may be neither synced nor written"),
+];
+
+#[cfg(test)]
+mod tests;

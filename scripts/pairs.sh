@@ -1,0 +1,92 @@
+# Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name and
+# $storebench set, and define finish_server, by_storebench and by_other.
+# shellcheck shell=sh disable=SC2154 # $name, $storebench and $pairs are theirs
+
+fail() {
+    echo "$name: $*" >&2
+    exit 2
+}
+
+case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
+[ -x "$storebench" ] || fail "$storebench is not there: cargo build --release, or set STOREBENCH"
+
+box=$(mktemp -d)
+# shellcheck disable=SC2317 # the trap calls it
+finish() {
+    finish_server
+    rm -rf "$box"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# wait_for_server COMMAND...: until it does well.
+wait_for_server() {
+    for _ in $(seq 300); do
+        if "$@" >/dev/null 2>&1; then return 0; fi
+        sleep 0.1
+    done
+    fail "the server did not start: $(tail -n 1 "$box/log")"
+}
+
+# rates PLAN URL OPERATION OPERATION: operations per second of the two in the plan's only cell, on one line.
+rates() {
+    rm -rf "$box/runs"
+    "$storebench" run "$1" --url "$2" --out "$box/runs" >"$box/storebench" 2>&1 ||
+        fail "storebench failed: $(tail -n 1 "$box/storebench")"
+    "$storebench" report "$box"/runs/* --csv-long >"$box/long.csv"
+    awk -v one="$3" -v other="$4" '
+        # Fields that hold commas stand in quotes.
+        function cut(line, fields, at, letter, quoted, count) {
+            split("", fields)
+            count = 1
+            for (at = 1; at <= length(line); at++) {
+                letter = substr(line, at, 1)
+                if (letter == "\"") quoted = !quoted
+                else if (letter == "," && !quoted) count++
+                else fields[count] = fields[count] letter
+            }
+            return count
+        }
+        { count = cut($0, fields) }
+        NR == 1 { for (at = 1; at <= count; at++) column[fields[at]] = at; next }
+        { rate[fields[column["operation"]]] = fields[column["throughput_per_s"]] }
+        END { print rate[one], rate[other] }' "$box/long.csv"
+}
+
+# pairs_of KIND KIND: has by_storebench and by_other measure in turn, whose order alternates. Each prints the operations per second of the
+# two kinds; so does this, with their ratios.
+pairs_of() {
+    echo "pair  kind    storebench/s  ${name#pairs-}/s   ratio"
+    : >"$box/pairs"
+    pair=1
+    while [ "$pair" -le "$pairs" ]; do
+        if [ $((pair % 2)) -eq 1 ]; then
+            ours=$(by_storebench)
+            theirs=$(by_other)
+        else
+            theirs=$(by_other)
+            ours=$(by_storebench)
+        fi
+        echo "$pair $ours $theirs" >>"$box/pairs"
+        echo "$pair $ours $theirs" | awk -v one="$1" -v other="$2" '{
+            printf "%4d  %-6s %13.0f %13.0f %7.3f\n", $1, one, $2, $4, $2 / $4
+            printf "%4d  %-6s %13.0f %13.0f %7.3f\n", $1, other, $3, $5, $3 / $5 }'
+        pair=$((pair + 1))
+    done
+}
+
+# median KIND COLUMN COLUMN LEAST: the median ratio with its interval; does badly where it is less than LEAST.
+median() {
+    awk -v one="$2" -v other="$3" '{ print $one / $other }' "$box/pairs" | sort -n | awk -v kind="$1" -v least="$4" '
+        { ratio[NR] = $1 }
+        END {
+            middle = NR % 2 ? ratio[(NR + 1) / 2] : (ratio[NR / 2] + ratio[NR / 2 + 1]) / 2
+            # By the binomial law: so many pairs may be cut off at either end that the median is between in 95 % of cases.
+            chance = 0.5 ^ NR
+            for (cut = 1; chance * 2 <= 0.05; cut++) { term = (cut == 1 ? 0.5 ^ NR : term); term *= (NR - cut + 1) / cut; chance += term }
+            cut--
+            if (cut) printf "%s: median ratio %.3f of %d pairs, 95 %% interval %.3f to %.3f\n", kind, middle, NR, ratio[cut], ratio[NR + 1 - cut]
+            else printf "%s: median ratio %.3f of %d pairs, from %.3f to %.3f, too few for an interval\n", kind, middle, NR, ratio[1], ratio[NR]
+            exit !(middle >= least) }'
+}
