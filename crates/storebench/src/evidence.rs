@@ -220,6 +220,24 @@ pub const REDB: &[Evidence] = &[
         broken: 2,
     },
 ];
+pub const REDIS: &[Evidence] = &[
+    Evidence {
+        version: "7.0.15",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 20,
+        broken: 0,
+    },
+    Evidence {
+        version: "7.0.15",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 20,
+        broken: 2,
+    },
+];
 pub const ROCKSDB: &[Evidence] = &[
     Evidence {
         version: "11.8.1",

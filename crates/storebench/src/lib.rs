@@ -39,7 +39,7 @@ pub const STORES: &[StoreDef] = &[
     stores::SLED.seen(evidence::SLED),
     stores::POSTGRES,
     stores::MARIADB,
-    stores::REDIS,
+    stores::REDIS.seen(evidence::REDIS),
     FLAT_FOLDER.seen(evidence::FLAT_FOLDER),
     NESTED_FOLDER.seen(evidence::NESTED_FOLDER),
     ONE_FILE.seen(evidence::ONE_FILE),

@@ -60,10 +60,10 @@ const PORT: u16 = 6379;
 /// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
 const MAX_KEY_BYTES: usize = (512 << 20) - 64;
 
-/// The danger of the settings of `process`: a log with a gap, which file systems that write in order never leave, is refused.
+/// The danger of the settings of `process`: a log with a gap is refused.
 const UNSYNCED: &[Danger] = &[Danger::of(
     Loss::Nothing,
-    Loss::RarelyWhole,
+    Loss::Whole,
     "the log is synced when the system likes; with a gap in it the server does not start until redis-check-aof has cut it there",
 )];
 
@@ -81,7 +81,11 @@ const LATE: &[Danger] = &[
             "all since the last snapshot: minutes, as shipped up to an hour",
         )
     },
-    Danger::of(Loss::Newest, Loss::Newest, "the log of the last 2 s may be neither synced nor written"),
+    Danger::of(
+        Loss::Newest,
+        Loss::Whole,
+        "the log of the last 2 s may not be written, or with a gap, at which it does not start",
+    ),
 ];
 
 #[cfg(test)]
