@@ -131,7 +131,7 @@ struct sb_store {
     const char *name;         /* in plans, on the command line, in results: lower case and digits, with hyphens */
     const char *summary;      /* half a line */
     const char *practice;     /* what no benchmark sees: its files, backups, processes that share it; may be NULL */
-    const char *version;      /* the engine's */
+    const char *version;      /* the engine's; tables show the last word */
     const char *codec;        /* that compresses values where `compress` asks for it; NULL: none */
     uint64_t flags;           /* SB_ORDERED and so on */
     uint64_t max_key_bytes;   /* at least 32 */

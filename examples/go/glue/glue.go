@@ -121,7 +121,7 @@ type BadSetting struct{ Text string }
 
 func (bad BadSetting) Error() string { return bad.Text }
 
-// Version tells the version of a module that this library was built with, and that of Go.
+// Version tells the version of Go, and that of a module that this library was built with, which is its last word.
 func Version(module string) string {
 	version := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -131,7 +131,7 @@ func Version(module string) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s with %s", version, runtime.Version())
+	return fmt.Sprintf("%s %s", runtime.Version(), version)
 }
 
 // Buffer is memory of C that grows and is kept.

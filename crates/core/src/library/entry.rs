@@ -11,7 +11,8 @@ use crate::store::{
 /// A store of a library.
 pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
     let name = kept(&described.name);
-    let version = format!("{} (library {})", described.version, short(&loaded.library.sha256));
+    // Tables show the last word.
+    let version = format!("library {} {}", short(&loaded.library.sha256), described.version);
     let settings: Vec<SettingDef> = described.settings.iter().map(setting).collect();
     let settings: &'static [SettingDef] = settings.leak();
     let offers: Vec<Offer> = described.offers.iter().map(offer).collect();

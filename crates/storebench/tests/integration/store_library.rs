@@ -46,7 +46,7 @@ fn a_librarys_store_runs_as_every_other_and_its_syncs_are_counted() {
     let info = results.header.stores.iter().find(|info| info.name == "c-log").unwrap();
     let known = info.library.as_ref().unwrap();
     assert_eq!(known.path, library.canonicalize().unwrap());
-    assert!(info.version.starts_with("1.0 (library ") && info.version.contains(&known.sha256[..12]));
+    assert_eq!(info.version, format!("library {} 1.0", &known.sha256[..12]));
     assert!(results.header.stores.iter().all(|other| other.name == "c-log" || other.library.is_none()));
     let trial = results.trials.iter().find(|trial| trial.cell.store() == "c-log").unwrap();
     let measured = trial.measured.as_ref().unwrap();
