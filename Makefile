@@ -109,7 +109,9 @@ check: ## Check format, lints, scripts, and the dependencies' licences
 .PHONY: bench
 bench: ## Measure the cost of the harness itself
 	@$(setup)
-	@$(environment) && cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
+	@$(MAKE) -C examples c-null $(if $(shell command -v go),go-null)
+	@$(environment) && STOREBENCH_BENCH_LIBRARIES="$$(ls -d "$(CURDIR)"/examples/build/lib*-null.so | paste -sd :)" \
+		cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: bench-fidelity
 bench-fidelity: ## Compare storebench with minimal loops over each engine

@@ -1,6 +1,7 @@
 //! The cost of the harness itself: the store `null` is driven for some millions of operations, wall time over
 //! operations, with the choice of keys, the making of values and the recording of latencies; and what is added to a
-//! single latency.
+//! single latency. `STOREBENCH_BENCH_LIBRARIES` names libraries with stores that do nothing either, separated by colons: what the
+//! boundary to a library costs.
 
 #![allow(
     missing_docs,
@@ -13,11 +14,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use storebench_core::cell::{Axis, Cell, Data};
+use storebench_core::library;
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
 use storebench_core::result::OVERALL;
-use storebench_core::store::OpenOptions;
+use storebench_core::store::{OpenOptions, StoreDef};
 use storebench_core::stores::NULL;
 use storebench_core::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
@@ -39,7 +41,7 @@ fn main() {
     );
     println!("{:8} {:>12} {:>12} {:>12}   {:>16}", "", "median", "least", "most", "latency shown");
     for operation in [Operation::Get, Operation::Update] {
-        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round(&clock, operation)).collect();
+        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round(&clock, &NULL, operation)).collect();
         rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (median, latency) = rounds[ROUNDS / 2];
         let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
@@ -57,13 +59,37 @@ fn main() {
             "ycsb {workload:3} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns   (compare {like})"
         );
     }
+    boundary(&clock);
     println!(
         "\"latency shown\" is the mean of the latencies recorded: what the harness adds to a single one."
     );
 }
 
+/// Calls that go through libraries beside the same calls that don't, by turns: the median of the differences of the mean latencies.
+fn boundary(clock: &Clock) {
+    let paths = std::env::var_os("STOREBENCH_BENCH_LIBRARIES").unwrap_or_default();
+    for path in std::env::split_paths(&paths) {
+        let library = library::find(&path).expect("the library is there");
+        let [store] =
+            library::load(&library).expect("the library can be loaded").try_into().expect("it has one store");
+        for operation in [Operation::Get, Operation::Update] {
+            let pair = || round(clock, &store, operation).1 - round(clock, &NULL, operation).1;
+            let mut pairs: Vec<f64> = (0..ROUNDS).map(|_| pair()).collect();
+            pairs.sort_by(f64::total_cmp);
+            println!(
+                "{} {:8} {:+.1} ns a call more than null ({:+.1} to {:+.1})",
+                store.name,
+                operation.name(),
+                pairs[ROUNDS / 2],
+                pairs[0],
+                pairs[ROUNDS - 1]
+            );
+        }
+    }
+}
+
 /// Wall time per operation, and the mean latency recorded, in nanoseconds.
-fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
+fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
     let size = SizeRange { from: 100, to: 101 };
     let records = Records::new(1, size, Pool::generate(Data::Incompressible, 1, size));
     let settings = BTreeMap::new();
@@ -78,8 +104,8 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
         transactions: false,
         beside: None,
     };
-    let store = NULL.open.expect("null is always built")(&options).expect("null always opens");
-    let mut session = store.session().expect("null always has a session");
+    let store = store.open.expect("the store is built")(&options).expect("it always opens");
+    let mut session = store.session().expect("it always has a session");
     let mut driver =
         Driver::new(clock, &records, Visit::Copy, false).expect("the histogram's bounds are good");
     let mut chooser = Chooser::zipfian(1, RECORDS, 0.99).expect("the law's parameters are good");
@@ -135,6 +161,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");

@@ -14,6 +14,7 @@ mod guard;
 pub mod image;
 pub mod kept;
 mod kernel;
+pub mod library;
 pub mod lifeline;
 pub mod like;
 pub mod machine;

@@ -38,7 +38,7 @@ pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
 pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
-use crate::store::{Guarantee, Loss, Setting, StoreBuild};
+use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 1;
@@ -103,6 +103,9 @@ pub struct StoreInfo {
     /// Whether it is a server, a process of its own that is reached by a socket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub server: bool,
+    /// The library of one's own that it comes from, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Library>,
 }
 
 /// The machine that a run was made on. What can't be known is `None`.

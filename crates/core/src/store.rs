@@ -7,6 +7,7 @@ mod error;
 pub mod evidence;
 mod given;
 mod guarantee;
+mod library;
 mod setting;
 mod share;
 mod snippet;
@@ -24,6 +25,7 @@ pub use self::error::{Result, StoreError};
 pub use self::evidence::Evidence;
 pub use self::given::{Given, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
+pub use self::library::Library;
 pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
@@ -85,8 +87,8 @@ pub trait Store: Send + Sync {
     /// The settings that matter, as the engine reads them back now.
     fn settings(&self) -> Result<Vec<Setting>>;
 
-    /// The number of syncs that the store's own server has counted since the store was opened, for stores that are servers: this
-    /// process can't count those of others. `None` where it does not count them.
+    /// The number of syncs since the store was opened, as its own server tells it, or an engine whose calls are not seen
+    /// ([`Capabilities::calls_are_seen`]): this process can't count those. `None` where it does not tell.
     fn syncs(&self) -> Result<Option<u64>> {
         Ok(None)
     }
@@ -327,6 +329,9 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// The most that all of its files may come to, in bytes.
     pub max_bytes: u64,
+    /// Its system calls pass the C library, where syncs are counted and what is not synced is followed. False for engines of
+    /// languages that make system calls themselves.
+    pub calls_are_seen: bool,
 }
 
 impl Capabilities {
@@ -347,6 +352,7 @@ impl Capabilities {
         empty_values: true,
         max_key_bytes: 256,
         max_bytes: u64::MAX,
+        calls_are_seen: true,
     };
 }
 
@@ -372,7 +378,7 @@ impl Offer {
 }
 
 /// Opens a store.
-pub type OpenFn = fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>;
+pub type OpenFn = &'static (dyn Fn(&OpenOptions<'_>) -> Result<Box<dyn Store>> + Sync);
 
 /// The part of a definition that only stores that are servers have.
 #[derive(Debug)]
@@ -408,7 +414,7 @@ pub struct StoreDef {
     /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
     pub practice: &'static str,
     /// The engine's version, asked of the engine itself.
-    pub version: fn() -> String,
+    pub version: &'static (dyn Fn() -> String + Sync),
     /// The abilities that it has.
     pub capabilities: Capabilities,
     /// The guarantees it offers, weakest first.
@@ -426,6 +432,8 @@ pub struct StoreDef {
     pub evidence: &'static [Evidence],
     /// For one of [`Kind::Server`]: what its server needs.
     pub server: Option<&'static ServerDef>,
+    /// The library of one's own that it comes from (docs/store-library.md); `None` where it is built in.
+    pub library: Option<&'static Library>,
     /// The function that opens it, or the reason why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
@@ -449,7 +457,7 @@ impl StoreDef {
             kind,
             summary,
             practice: "",
-            version: || String::from("-"),
+            version: &|| String::from("-"),
             capabilities: Capabilities::DEFAULT,
             offers: &[],
             shipped: Guarantee::None,
@@ -458,6 +466,7 @@ impl StoreDef {
             bindings: &[],
             evidence: &[],
             server: None,
+            library: None,
             open: Err(why),
         }
     }

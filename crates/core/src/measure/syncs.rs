@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -131,11 +131,25 @@ pub fn of_this_thread() -> Syncs {
     OF_THIS_THREAD.get()
 }
 
+/// Whether the store's calls don't pass the C library.
+static NOT_SEEN: AtomicBool = AtomicBool::new(false);
+
+/// Tells that the store of this process makes system calls that don't pass the C library.
+pub fn are_not_seen() {
+    NOT_SEEN.store(true, Ordering::Relaxed);
+}
+
 /// Whether every call is counted in this process; otherwise the counts mean nothing. Looked at once.
 ///
 /// # Errors
 /// Why it isn't.
 pub fn in_effect() -> Result<(), &'static str> {
+    if NOT_SEEN.load(Ordering::Relaxed) {
+        return Err(
+            "the library makes system calls past the C library, where they can't be counted; what it counts itself is \
+                    among its statistics",
+        );
+    }
     static CHECKED: OnceLock<Result<(), String>> = OnceLock::new();
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
 }

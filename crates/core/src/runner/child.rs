@@ -9,8 +9,9 @@ use serde::Serialize;
 use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
+use crate::library;
 use crate::lifeline;
-use crate::measure::{children, disk_requests, limit};
+use crate::measure::{children, disk_requests, limit, syncs};
 use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
 use crate::workload::cut;
@@ -35,7 +36,8 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     if let Some(folder) = &spec.disk {
         disk_requests::are_of(folder);
     }
-    let asked = Asked { stores, spec: &spec };
+    let stores = with_library(stores, &spec).map_err(failed)?;
+    let asked = Asked { stores: &stores, spec: &spec };
     if let Some(part) = &spec.part {
         return check(&asked, part, out);
     }
@@ -50,6 +52,16 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         let _ = writeln!(std::io::stderr(), "{message}");
     }
     write(&report, out)
+}
+
+/// The stores, with those of the library that the trial's store comes from.
+fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, String> {
+    let mut stores = stores.to_vec();
+    stores.extend(spec.library.as_ref().map_or_else(|| Ok(Vec::new()), library::load)?);
+    if stores.iter().any(|store| store.name == spec.cell.store() && !store.capabilities.calls_are_seen) {
+        syncs::are_not_seen();
+    }
+    Ok(stores)
 }
 
 /// Does a part of a check, and tells what came of it.

@@ -423,6 +423,13 @@ impl Trial<'_> {
             limits: limiting.map(Limiting::order),
             judged: plan.judge_settings,
             part: None,
+            library: self
+                .job
+                .stores
+                .iter()
+                .find(|store| store.name == self.cell.store())
+                .and_then(|store| store.library)
+                .cloned(),
         }
     }
 

@@ -32,7 +32,7 @@ pub const FLAT_FOLDER: StoreDef = StoreDef {
     name: "flat-folder",
     summary: "a file per record, all in one directory",
     settings: config::OF_FLAT,
-    open: Ok(|options| open(options, Layout::FLAT, config::OF_FLAT)),
+    open: Ok(&|options| open(options, Layout::FLAT, config::OF_FLAT)),
     ..FOLDER
 };
 
@@ -41,7 +41,7 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
     name: "nested-folder",
     summary: "a file per record, in two levels of directories by the key's first four bytes",
     settings: config::OF_NESTED,
-    open: Ok(|options| open(options, Layout::NESTED, config::OF_NESTED)),
+    open: Ok(&|options| open(options, Layout::NESTED, config::OF_NESTED)),
     ..FOLDER
 };
 
@@ -51,7 +51,7 @@ const FOLDER: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
-    version,
+    version: &version,
     capabilities: Capabilities {
         order: false,
         batch: Batch::Grouped,
@@ -80,6 +80,7 @@ const FOLDER: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("folder/snippet.py"))],
     evidence: &[],
     server: None,
+    library: None,
     open: Err("this is what the layouts share"),
 };
 

@@ -14,7 +14,7 @@ pub const MEMORY: StoreDef = StoreDef {
     kind: Kind::Harness,
     summary: "an ordered map in memory: the ceiling",
     practice: "gone when the process ends",
-    version: || env!("CARGO_PKG_VERSION").into(),
+    version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         persists: false,
         transactions: true,
@@ -37,7 +37,8 @@ pub const MEMORY: StoreDef = StoreDef {
     bindings: &[],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {

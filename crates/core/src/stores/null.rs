@@ -11,7 +11,7 @@ pub const NULL: StoreDef = StoreDef {
     kind: Kind::Harness,
     summary: "does nothing: the harness's floor",
     practice: "",
-    version: || env!("CARGO_PKG_VERSION").into(),
+    version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         keeps: false,
         persists: false,
@@ -33,7 +33,8 @@ pub const NULL: StoreDef = StoreDef {
     bindings: &[],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {

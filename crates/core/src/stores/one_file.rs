@@ -34,7 +34,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "all records in one JSON file, which every change writes anew; up to 1 MiB",
     practice: "one JSON file, which any tool reads and any backup keeps; one process at a time, which has it all in memory",
-    version: || env!("CARGO_PKG_VERSION").into(),
+    version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         threads: Threads::ManyReadersOneWriter,
         notices_existing: true,
@@ -68,7 +68,8 @@ pub const ONE_FILE: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("one_file/snippet.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;

@@ -184,14 +184,14 @@ fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, En
     }
 }
 
-/// Holds what was acknowledged to the syncs that were counted. Of a server, only its own count of the whole trial is known; where
-/// there is none, that is told.
+/// Holds what was acknowledged to the syncs that were counted. Of a server, and of a library whose calls are not seen, only its own
+/// count of the whole trial is known; where there is none, that is told.
 fn hold_to_power(
     bench: &Bench<'_>,
     store: &StoreDef,
     acknowledged: &[Acknowledged],
 ) -> Result<Option<Unknown>, Ended> {
-    if store.kind != Kind::Server {
+    if store.kind != Kind::Server && store.capabilities.calls_are_seen {
         acknowledged.iter().try_for_each(Acknowledged::check)?;
         return Ok(None);
     }
@@ -206,7 +206,8 @@ fn hold_to_power(
                 store.name
             ),
         };
-        return Ok(Some(Unknown { figure: "syncs of the server".into(), reason }));
+        let figure = if store.kind == Kind::Server { "syncs of the server" } else { "syncs of the library" };
+        return Ok(Some(Unknown { figure: figure.into(), reason }));
     };
     promise::check_all(acknowledged, syncs)?;
     Ok(None)

@@ -13,7 +13,7 @@ use crate::measure::children;
 use crate::measure::device::DeviceSpec;
 use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
-use crate::store::{OpenOptions, StoreDef};
+use crate::store::{Library, OpenOptions, StoreDef};
 use crate::units::Bytes;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
@@ -59,6 +59,9 @@ pub struct Spec {
     /// The part of a check that it does in place of the workload.
     #[serde(default)]
     pub part: Option<Part>,
+    /// The library of one's own that its store comes from, if it does: the process loads it.
+    #[serde(default)]
+    pub library: Option<Library>,
 }
 
 /// The part of a check that a process does.

@@ -41,7 +41,7 @@ impl Over {
                 StoreDef { capabilities, ..MEMORY }
             }
         };
-        StoreDef { open: Ok(tape::open), ..inner }
+        StoreDef { open: Ok(&tape::open), ..inner }
     }
 
     fn inner(self) -> crate::store::OpenFn {
@@ -261,6 +261,7 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
 }

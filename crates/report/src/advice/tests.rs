@@ -181,7 +181,12 @@ fn out(advice: &Advice) -> Vec<(&str, &str)> {
 #[test]
 fn stores_without_an_answer_are_named_with_the_reason() {
     let mut run = three_blocks();
-    run.header.stores.push(StoreInfo { name: "unqlite".into(), version: "1".into(), server: false });
+    run.header.stores.push(StoreInfo {
+        name: "unqlite".into(),
+        version: "1".into(),
+        server: false,
+        library: None,
+    });
     run.header.left_out.push(LeftOut { cell: Sample::new("strong").cell(), reason: "it can't".into() });
     let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
     let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));

@@ -314,6 +314,7 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
                 name: trial.cell.store().to_owned(),
                 version: "1.2.3".into(),
                 server: false,
+                library: None,
             });
         }
     }

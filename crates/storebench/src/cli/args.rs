@@ -23,6 +23,7 @@ use clap_complete::Shell;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
+use storebench_core::library;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 use storebench_core::server::running::{self, URL};
 use storebench_core::simulated;
@@ -74,6 +75,9 @@ fn examples_and_codes() -> String {
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
+    /// Add the stores of a library of your own, built with storebench_store.h (see docs/store-library.md); may be given several times
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Stores of your own")]
+    pub store_library: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,6 +188,9 @@ pub enum Hidden {
     /// Drops what the store of a folder has made on a running server
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },
+    /// Tells the stores of a library
+    #[command(name = library::WORD, hide = true)]
+    Library { path: PathBuf },
     /// Runs what another machine asks for, in a folder
     #[command(name = "__board", hide = true)]
     Board { folder: PathBuf },

@@ -372,6 +372,7 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
             name: store.name.into(),
             version: (store.version)(),
             server: store.kind == Kind::Server,
+            library: store.library.cloned(),
         })
         .collect()
 }

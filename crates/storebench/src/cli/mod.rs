@@ -19,6 +19,7 @@ mod floor;
 mod generate;
 mod given;
 mod launch;
+mod libraries;
 mod machines;
 mod man;
 mod output;
@@ -49,6 +50,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, Hidden};
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::library;
 use storebench_core::runner::child;
 use storebench_core::store::{self, StoreDef};
 
@@ -69,7 +71,7 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     };
     let ended = Args::from_arg_matches(&matches)
         .map_err(|error| usage::explain(&error))
-        .and_then(|args| dispatch(stores, extras, args.command));
+        .and_then(|args| dispatch(&libraries::added(stores, &args)?, extras, args.command));
     match ended {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
@@ -136,6 +138,10 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Hidden(Hidden::Disk { name: _, folder, parent, order }) => {
             storebench_core::simulated::main(&folder, parent, &order)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
+        Command::Hidden(Hidden::Library { path }) => {
+            library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),

@@ -16,7 +16,7 @@ use storebench_core::store::StoreDef;
 use storebench_report::claims;
 
 use super::launch::{self, Launch, Places};
-use super::{reach, runs, trace};
+use super::{libraries, reach, runs, trace};
 
 /// Runs what is left of a run, with the plan that it started with.
 ///
@@ -29,6 +29,7 @@ pub fn resume(
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, Ended)> {
     let path = folder.path();
+    let stores = &libraries::of_run(stores, &run.header)?[..];
     let origin = path.join("run.json").display().to_string();
     let plan = Plan::parse(&run.header.plan, &origin)?;
     claims::of_plan(&run.header.plan, &origin)?;

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     Snippet, Store, StoreBuild, StoreDef, StoreError,
 };
 
@@ -38,7 +38,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B-tree, with or without transactions",
     practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
-    version,
+    version: &version,
     capabilities: Capabilities {
         transactions: true,
         // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
@@ -82,7 +82,8 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open as OpenFn),
+    library: None,
+    open: Ok(&open),
 };
 
 fn version() -> String {

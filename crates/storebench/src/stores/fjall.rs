@@ -22,7 +22,7 @@ pub const FJALL: StoreDef = StoreDef {
     summary: "log-structured merge tree, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
-    version: || env!("STOREBENCH_FJALL_VERSION").into(),
+    version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
         threads: Threads::Many,
         transactions: true,
@@ -64,7 +64,8 @@ pub const FJALL: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/fjall.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 /// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Snippet, Store,
+    StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -26,7 +26,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
-    version,
+    version: &version,
     capabilities: Capabilities {
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
@@ -52,7 +52,8 @@ pub const LEVELDB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open as OpenFn),
+    library: None,
+    open: Ok(&open),
 };
 
 /// Lengths are kept in 32 bits.

@@ -24,7 +24,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
-    version: library::version,
+    version: &library::version,
     capabilities: Capabilities {
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
@@ -57,7 +57,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/libmdbx.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 /// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then. Not so with

@@ -20,7 +20,7 @@ pub const LMDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
-    version: library::version,
+    version: &library::version,
     capabilities: Capabilities {
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
@@ -53,7 +53,8 @@ pub const LMDB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 /// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not

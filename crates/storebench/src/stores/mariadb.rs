@@ -21,7 +21,7 @@ pub const MARIADB: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "MariaDB with InnoDB or MyRocks, a private server for each trial",
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
-    version: || Mysql::programs().version(),
+    version: &|| Mysql::programs().version(),
     capabilities: Capabilities {
         sql: true,
         threads: Threads::Many,
@@ -57,7 +57,8 @@ pub const MARIADB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/mariadb.py"))],
     evidence: &[],
     server: Some(&Mysql::SERVER),
-    open: Ok(open::<Mysql>),
+    library: None,
+    open: Ok(&open::<Mysql>),
 };
 
 /// Where a server listens unless it is told otherwise.

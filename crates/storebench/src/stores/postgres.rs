@@ -19,7 +19,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "PostgreSQL, a private server for each trial",
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
-    version: || Postgresql::programs().version(),
+    version: &|| Postgresql::programs().version(),
     capabilities: Capabilities {
         sql: true,
         threads: Threads::Many,
@@ -57,7 +57,8 @@ pub const POSTGRES: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/postgres.py"))],
     evidence: &[],
     server: Some(&Postgresql::SERVER),
-    open: Ok(open::<Postgresql>),
+    library: None,
+    open: Ok(&open::<Postgresql>),
 };
 
 /// Where a server listens unless it is told otherwise.

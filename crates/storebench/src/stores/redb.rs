@@ -20,7 +20,7 @@ pub const REDB: StoreDef = StoreDef {
     summary: "copy-on-write B-trees in one file, in Rust",
     practice: "one file; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
-    version: || env!("STOREBENCH_REDB_VERSION").into(),
+    version: &|| env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
@@ -53,7 +53,8 @@ pub const REDB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/redb.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 const SETTINGS: &[SettingDef] = &[

@@ -18,7 +18,7 @@ pub const REDIS: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "Redis, a private server for each trial",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
-    version: || RedisServer::programs().version(),
+    version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {
         order: false,
         threads: Threads::Many,
@@ -52,7 +52,8 @@ pub const REDIS: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/redis.py"))],
     evidence: &[],
     server: Some(&RedisServer::SERVER),
-    open: Ok(open::<RedisServer>),
+    library: None,
+    open: Ok(&open::<RedisServer>),
 };
 
 /// Where a server listens unless it is told otherwise.

@@ -14,8 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, TransactionBody,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
+    Store, StoreBuild, StoreDef, StoreError, TransactionBody,
 };
 
 use self::append::Appending;
@@ -33,7 +33,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     practice: "a folder of files; it can be backed up while open; one process writes",
     // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
     // settings that are read back.
-    version: || env!("STOREBENCH_ROCKSDB_VERSION").into(),
+    version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
         transactions: true,
         compression: Some("snappy"),
@@ -66,7 +66,8 @@ pub const ROCKSDB: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/rocksdb.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open as OpenFn),
+    library: None,
+    open: Ok(&open),
 };
 
 /// Lengths are kept in 32 bits.

@@ -24,7 +24,7 @@ pub const SLED: StoreDef = StoreDef {
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
-    version: || env!("STOREBENCH_SLED_VERSION").into(),
+    version: &|| env!("STOREBENCH_SLED_VERSION").into(),
     capabilities: Capabilities {
         transactions: true,
         threads: Threads::Many,
@@ -57,7 +57,8 @@ pub const SLED: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/sled.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 const UNSYNCED: &str = "flush() syncs neither the file's length nor the files of large values";

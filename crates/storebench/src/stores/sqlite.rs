@@ -28,7 +28,7 @@ pub const SQLITE: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "SQL database in one file (B-tree)",
     practice: "one file and its log, which many tools read; it can be backed up while open; several processes can use it",
-    version: || rusqlite::version().into(),
+    version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
         sql: true,
         threads: Threads::ManyReadersOneWriter,
@@ -72,7 +72,8 @@ pub const SQLITE: StoreDef = StoreDef {
     ],
     evidence: &[],
     server: None,
-    open: Ok(open),
+    library: None,
+    open: Ok(&open),
 };
 
 /// The dangers that the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process`

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, SettingDef,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -34,7 +34,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
-    version,
+    version: &version,
     capabilities: Capabilities {
         order: false,
         threads: Threads::One,
@@ -61,7 +61,8 @@ pub const UNQLITE: StoreDef = StoreDef {
     bindings: &[Snippet::python(include_str!("../snippets/unqlite.py"))],
     evidence: &[],
     server: None,
-    open: Ok(open as OpenFn),
+    library: None,
+    open: Ok(&open),
 };
 
 const SETTINGS: &[SettingDef] = &[

@@ -38,7 +38,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         kind: Kind::Engine,
         summary,
         practice: "",
-        version: || env!("CARGO_PKG_VERSION").into(),
+        version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,
             batch: Batch::Grouped,
@@ -72,6 +72,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         bindings: &[],
         evidence: &[],
         server: None,
+        library: None,
         open: Ok(open),
     }
 }

@@ -16,7 +16,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         kind: Kind::Harness,
         summary,
         practice: "",
-        version: || env!("CARGO_PKG_VERSION").into(),
+        version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
         offers: &[Offer {
             guarantee: Guarantee::Process,
@@ -30,6 +30,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         bindings: &[],
         evidence: &[],
         server: None,
+        library: None,
         open: Ok(open),
     }
 }

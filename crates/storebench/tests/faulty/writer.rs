@@ -4,20 +4,25 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use storebench_core::library;
 use storebench_core::store::{Guarantee, OpenOptions, StoreDef, make_servers_known};
 use storebench_core::workload::kill::steps;
 
 /// Opens a store and writes to it, telling the number of each acknowledged step on a line of standard output.
 /// `arguments` are the store's name, its directory, the guarantee (`default` for the store as shipped), the number
-/// of steps and the most bytes of a value.
+/// of steps, the most bytes of a value, and the library that the store comes from, if it does.
 ///
 /// # Errors
 /// The reason, for people to read.
 pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(), String> {
     make_servers_known(stores);
-    let [store, directory, tier, steps, most_bytes] = arguments else {
-        return Err("the arguments are STORE DIRECTORY TIER STEPS BYTES".into());
+    let [store, directory, tier, steps, most_bytes, libraries @ ..] = arguments else {
+        return Err("the arguments are STORE DIRECTORY TIER STEPS BYTES [LIBRARY]".into());
     };
+    let mut stores = stores.to_vec();
+    for path in libraries {
+        stores.extend(library::load(&library::find(Path::new(path))?)?);
+    }
     let def = stores.iter().find(|def| def.name == store).ok_or(format!("there is no store {store}"))?;
     let guarantee = match tier.as_str() {
         "default" => None,

@@ -8,7 +8,7 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measured};
 use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
-    Guarantee, Loss, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
+    Guarantee, Loss, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
 };
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
@@ -42,6 +42,7 @@ fn trial(
         parent: 0,
         judged: false,
         part: None,
+        library: None,
         beside: None,
         cell,
         directory,
@@ -141,24 +142,20 @@ fn a_planted_loss_is_found() {
         return;
     }
     for (name, open, says) in [
-        (
-            "loses-insert",
-            open_as::<0> as fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>,
-            "the row 9 is missing, after the trial",
-        ),
-        ("loses-update", open_as::<1>, "is not what was just written"),
-        ("loses-delete", open_as::<2>, "is still there, though it was just deleted"),
-        ("reverts", open_as::<5>, "is not what was written last, after the trial"),
-        ("revives", open_as::<6>, "is there, though it was deleted"),
-        ("empties", open_as::<7>, "is missing, after the trial"),
-        ("forgets-changes", open_as::<3>, "changed 0 rows where it was to change 1"),
+        ("loses-insert", &open_as::<0> as OpenFn, "the row 9 is missing, after the trial"),
+        ("loses-update", &open_as::<1>, "is not what was just written"),
+        ("loses-delete", &open_as::<2>, "is still there, though it was just deleted"),
+        ("reverts", &open_as::<5>, "is not what was written last, after the trial"),
+        ("revives", &open_as::<6>, "is there, though it was deleted"),
+        ("empties", &open_as::<7>, "is missing, after the trial"),
+        ("forgets-changes", &open_as::<3>, "changed 0 rows where it was to change 1"),
     ] {
         let store = StoreDef { name, open: Ok(open), ..sqlite() };
         let Err(Ended::Failed(stop)) = trial(store, &[], &[]) else { panic!("{name} passed") };
         assert_eq!(stop.failure, Failure::WrongData, "{name}: {}", stop.message);
         assert!(stop.message.contains(says), "{name}: {}", stop.message);
     }
-    let honest = StoreDef { name: "honest", open: Ok(open_as::<9>), ..sqlite() };
+    let honest = StoreDef { name: "honest", open: Ok(&open_as::<9>), ..sqlite() };
     assert!(trial(honest, &[], &[]).is_ok(), "the liar is found for its lie alone");
 }
 
@@ -170,7 +167,7 @@ fn a_store_that_says_power_and_never_syncs_is_found() {
     }
     // Other tests of this process sync as well now and then, and are counted.
     let is_found = (0..20).any(|_| {
-        let liar = StoreDef { name: "never-syncs", open: Ok(open_as::<4>), ..sqlite() };
+        let liar = StoreDef { name: "never-syncs", open: Ok(&open_as::<4>), ..sqlite() };
         match trial(liar, &[], &[]) {
             Err(Ended::Failed(stop)) => stop.failure == Failure::Unsynced,
             Err(other) => panic!("{other:?}"),

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use storebench_core::error::Exit;
 
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
+use crate::store_library::built::example;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
 const NOT_TRIED: [&str; 12] =
@@ -188,7 +189,8 @@ fn commands_on_pages_work() {
                 // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
                 ["storebench", "crash", "pull-the-plug", ..] => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
-                ["make", ref rest @ ..] => check_make(rest, &place),
+                ["make", "-C", folder, ref rest @ ..] => check_make(&root().join(folder), rest, &place),
+                ["make", ref rest @ ..] => check_make(&root(), rest, &place),
                 ["cargo", ref rest @ ..] => check_cargo(rest, &place),
                 [script, ..] if script.starts_with("scripts/") => {
                     assert!(root().join(script).exists(), "{place}: there is no such script");
@@ -225,8 +227,8 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// A target that the Makefile has, and options that it reads.
-fn check_make(words: &[&str], place: &str) {
-    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+fn check_make(folder: &Path, words: &[&str], place: &str) {
+    let makefile = fs::read_to_string(folder.join("Makefile")).unwrap();
     // The words in quotes are an option's value.
     let line = words.join(" ");
     let outside: String = line.split('\'').step_by(2).collect();
@@ -308,6 +310,9 @@ fn with_all_that_is_named() -> Scratch {
     scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
     let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
     scratch.write("my-plan.toml", plan);
+    let library = scratch.join("examples/build/libc-log.so");
+    fs::create_dir_all(library.parent().unwrap()).unwrap();
+    fs::copy(example("c-log").unwrap(), library).unwrap();
     let page = fs::read_to_string(root().join("docs/shop.md")).unwrap();
     scratch.write("my-shop.toml", page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap());
     scratch

@@ -23,6 +23,7 @@ mod running_servers;
 mod shop;
 mod snippets;
 mod spoken;
+mod store_library;
 mod structure;
 mod torture;
 mod without_root;

@@ -63,6 +63,7 @@ fn trial_with(
         parent: 0,
         judged: false,
         part: None,
+        library: None,
         beside: None,
         cell,
         directory,

@@ -49,6 +49,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         parent: 0,
         judged: false,
         part: None,
+        library: None,
         beside: None,
         cell,
         directory,

@@ -183,8 +183,8 @@ impl Session for StallingSession<'_> {
 fn a_stall_lands_in_the_tail_of_an_open_loop_and_hides_in_a_closed_one() {
     let plan =
         Crud { order: vec![Operation::Update], duration: Some(Duration::from_millis(2_200)), ..crud(1) };
-    let closed = run(&plan, open_stalling).unwrap();
-    let open = run(&Crud { rate: Rate::PerSecond(2_000), ..plan }, open_stalling).unwrap();
+    let closed = run(&plan, &open_stalling).unwrap();
+    let open = run(&Crud { rate: Rate::PerSecond(2_000), ..plan }, &open_stalling).unwrap();
     let (closed, open) = (&closed.operations[0], &open.operations[0]);
     // A tenth of the open loop's operations were to begin during a stall; of the closed loop's, one in each second did.
     assert!(open.latency.p99_ns > 20_000_000, "open: {:?}", open.latency);

@@ -45,6 +45,7 @@ pub fn spec(
         limits: None,
         judged: true,
         part: None,
+        library: None,
     }
 }
 

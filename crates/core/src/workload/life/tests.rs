@@ -38,6 +38,7 @@ fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<M
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     run(&Asked { stores, spec: &spec })
 }
@@ -156,7 +157,7 @@ fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 
 #[test]
 fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
-    let measured = trial(&[StoreDef { open: Ok(wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
+    let measured = trial(&[StoreDef { open: Ok(&wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
     let stalled = |round: &Round| round.operations[1].latency.max_ns >= STALL.as_nanos() as u64;
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
@@ -165,14 +166,14 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
 
 #[test]
 fn a_planted_leak_has_its_size_in_every_tenth() {
-    let measured = trial(&[StoreDef { open: Ok(wrong::<1>), ..MEMORY }], "memory", "zipfian").unwrap();
+    let measured = trial(&[StoreDef { open: Ok(&wrong::<1>), ..MEMORY }], "memory", "zipfian").unwrap();
     let bytes: Vec<u64> = measured.rounds.iter().map(|round| round.disk.apparent_bytes).collect();
     assert_eq!(bytes, (1..=10).map(|tenth| tenth * 50 * LEAK as u64).collect::<Vec<_>>());
 }
 
 #[test]
 fn a_record_that_is_not_gone_is_noticed() {
-    let stores = [StoreDef { open: Ok(wrong::<2>), ..MEMORY }];
+    let stores = [StoreDef { open: Ok(&wrong::<2>), ..MEMORY }];
     for (churn, says) in [("queue", "a scan found"), ("replace", "counts 550 records where 50 were written")]
     {
         let Err(Ended::Failed(stop)) = trial(&stores, "memory", churn) else {

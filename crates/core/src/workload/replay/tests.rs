@@ -5,7 +5,9 @@ use super::parameters::{LIMIT, LOAD, SPEED, TRACE, TRACE_FACTS};
 use super::*;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
-use crate::store::{OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError};
+use crate::store::{
+    OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
+};
 use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
 use crate::trace::{Ask, Summary};
@@ -52,6 +54,7 @@ fn play(
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }
@@ -131,11 +134,11 @@ enum How {
 const STALL: Duration = Duration::from_millis(300);
 
 fn planted(name: &'static str) -> StoreDef {
-    let open = match name {
-        "stalls" => |options: &OpenOptions<'_>| open(options, How::Stalls),
-        "loses-a-write" => |options: &OpenOptions<'_>| open(options, How::LosesAWrite),
-        "keeps-removed" => |options: &OpenOptions<'_>| open(options, How::KeepsRemoved),
-        _ => |options: &OpenOptions<'_>| open(options, How::MixesUp),
+    let open: OpenFn = match name {
+        "stalls" => &|options| open(options, How::Stalls),
+        "loses-a-write" => &|options| open(options, How::LosesAWrite),
+        "keeps-removed" => &|options| open(options, How::KeepsRemoved),
+        _ => &|options| open(options, How::MixesUp),
     };
     StoreDef { name, open: Ok(open), ..MEMORY }
 }

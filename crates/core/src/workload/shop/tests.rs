@@ -50,6 +50,7 @@ fn trial(
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }
@@ -120,9 +121,9 @@ enum Lie {
 
 #[test]
 fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
-    let honest = trial(liar(open_as::<0>), &[], &[("operations", "300")]).unwrap();
+    let honest = trial(liar(&open_as::<0>), &[], &[("operations", "300")]).unwrap();
     assert!(honest.operations.iter().all(|one| one.conflicts == 0));
-    let measured = trial(liar(open_as::<6>), &[], &[("operations", "300")]).unwrap();
+    let measured = trial(liar(&open_as::<6>), &[], &[("operations", "300")]).unwrap();
     let conflicts = |name: &str| {
         measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.conflicts)
     };
@@ -134,12 +135,12 @@ fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
 fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
     for (open, operations, says) in [
         // More than 10,000 writes.
-        (open_as::<1> as crate::store::OpenFn, "6000", ""),
-        (open_as::<2>, "2000", "is shown with"),
-        (open_as::<3>, "2000", "is shown with a stock of"),
-        (open_as::<4>, "2000", "is shown with a stock of"),
-        (open_as::<5>, "2000", "is shown with"),
-        (open_as::<7>, "2000", "is shown with a stock of"),
+        (&open_as::<1> as crate::store::OpenFn, "6000", ""),
+        (&open_as::<2>, "2000", "is shown with"),
+        (&open_as::<3>, "2000", "is shown with a stock of"),
+        (&open_as::<4>, "2000", "is shown with a stock of"),
+        (&open_as::<5>, "2000", "is shown with"),
+        (&open_as::<7>, "2000", "is shown with a stock of"),
     ] {
         let message = found(liar(open), &[("operations", operations)]);
         assert!(message.contains(says), "{message}");
@@ -151,12 +152,12 @@ fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
 fn the_audit_finds_what_no_transaction_reads() {
     let purchases = [("operations", "100"), ("shares", "buy=1")];
     let deliveries = [("operations", "10010"), ("shares", "restock=1")];
-    let index = found(liar(open_as::<2>), &purchases);
+    let index = found(liar(&open_as::<2>), &purchases);
     assert!(index.contains("the index has") && index.contains("after the trial"), "{index}");
-    let lost = found(liar(open_as::<1>), &deliveries);
+    let lost = found(liar(&open_as::<1>), &deliveries);
     assert!(lost.contains("where its orders and deliveries leave"), "{lost}");
     // The ten-thousandth write of purchases alone is an order: each has three.
-    let lost = found(liar(open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
+    let lost = found(liar(&open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
     assert!(lost.contains("of 3334 orders that thread 0 was acknowledged, 3333 are there"), "{lost}");
 }
 

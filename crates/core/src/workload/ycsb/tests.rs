@@ -40,6 +40,7 @@ fn trial(
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
 }

@@ -50,6 +50,7 @@ fn write_and_kill(subject: &Subject, steps: u64, delay: Duration) -> u64 {
         .args(["write", subject.def.name])
         .arg(subject.directory.path())
         .args([tier, "1000000000", &MOST_BYTES.to_string()])
+        .args(subject.def.library.map(|library| &library.path))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log.try_clone().unwrap())

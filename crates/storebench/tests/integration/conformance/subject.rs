@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use storebench::STORES;
 use storebench_core::store::{
     Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
     make_servers_known,
@@ -14,6 +13,7 @@ use storebench_core::store::{
 use tempfile::TempDir;
 
 use crate::in_memory;
+use crate::store_library::built::all_stores;
 
 /// Holds every built store at every tier to `check`, and tells of all that fail. Stores go side by side, for most of
 /// the time goes into waiting for the disk.
@@ -62,16 +62,16 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
     let only = std::env::var("STOREBENCH_TEST_STORE").ok();
     if let Some(name) = &only {
         assert!(
-            STORES.iter().any(|def| def.name == *name),
+            all_stores().iter().any(|def| def.name == *name),
             "STOREBENCH_TEST_STORE: there is no store {name}"
         );
     }
-    STORES.iter().filter(move |def| only.as_deref().is_none_or(|name| name == def.name))
+    all_stores().iter().filter(move |def| only.as_deref().is_none_or(|name| name == def.name))
 }
 
 /// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_ALL=1` nothing may lack.
 pub fn is_installed(def: &StoreDef) -> bool {
-    make_servers_known(STORES);
+    make_servers_known(all_stores());
     let Some(why) = def.lacks() else { return true };
     assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "{}: {why}", def.name);
     let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);

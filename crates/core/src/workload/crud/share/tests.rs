@@ -129,7 +129,7 @@ fn each_thread_has_one_session_for_as_long_as_the_store_is_open() {
     let mut opened = 0;
     for threads in [1, 3] {
         let before = COUNTED.sessions.load(Ordering::Relaxed);
-        run(&crud(threads), |options| open(options, &COUNTED)).unwrap();
+        run(&crud(threads), &|options| open(options, &COUNTED)).unwrap();
         // 1,000 inserts are 400, 400 and 200: the store is made anew twice.
         opened += 3;
         assert_eq!(COUNTED.opened.load(Ordering::Relaxed), opened);
@@ -146,7 +146,7 @@ fn a_warm_up_leaves_an_open_loop_no_backlog() {
     });
     for threads in [1, 2] {
         let plan = Crud { warm_up: 40, threads, ..paced(Operation::Update, 10, 50) };
-        let done = run(&plan, |options| open(options, &SLOW)).unwrap();
+        let done = run(&plan, &|options| open(options, &SLOW)).unwrap();
         let updated = &done.operations[0];
         assert_eq!((updated.count, updated.warm_up), (10, 40));
         // The warm-up takes 200 ms and more; an update has 20 ms, and takes 10.
@@ -162,7 +162,7 @@ fn removing_at_a_rate_is_not_charged_for_putting_back() {
             sleep(ms(30));
         }
     });
-    let done = run(&paced(Operation::Remove, 20, 100), |options| open(options, &SLOW)).unwrap();
+    let done = run(&paced(Operation::Remove, 20, 100), &|options| open(options, &SLOW)).unwrap();
     let removed = &done.operations[0];
     assert_eq!((removed.count, removed.put_back), (20, 20));
     // A removal has 10 ms, and is put back in 30: charged for that, the tenth would be late by 180 ms.
@@ -178,7 +178,7 @@ fn a_stall_in_a_removal_shows_in_all_that_had_to_wait() {
         Call::Insert => sleep(ms(15)),
         _ => {}
     });
-    let done = run(&paced(Operation::Remove, 40, 100), |options| open(options, &STALLING)).unwrap();
+    let done = run(&paced(Operation::Remove, 40, 100), &|options| open(options, &STALLING)).unwrap();
     // The next is 290 ms late, the one after it 280, ...: 24 of the 40 are late by 60 ms or more.
     assert!(done.operations[0].latency.p50_ns >= 50_000_000, "{:?}", done.operations[0].latency);
 }
@@ -201,7 +201,7 @@ fn threads_together_do_no_more_than_a_lock_allows() {
         })
     };
     let plan = Crud { order: vec![Operation::Get], operations: 100, ..crud(2) };
-    let done = run(&plan, |options| open(options, &LOCKED)).unwrap();
+    let done = run(&plan, &|options| open(options, &LOCKED)).unwrap();
     let got = &done.operations[0];
     let allowed = 100.0 / LOCK.lock().unwrap().as_secs_f64();
     let told = got.per_second().unwrap();
@@ -218,7 +218,7 @@ fn putting_back_is_no_part_of_a_rate_of_several_threads() {
         _ => {}
     });
     let plan = Crud { order: vec![Operation::Remove], operations: 100, ..crud(2) };
-    let done = run(&plan, |options| open(options, &SLOW)).unwrap();
+    let done = run(&plan, &|options| open(options, &SLOW)).unwrap();
     let removed = &done.operations[0];
     let put_back_ns = removed.wall_ns - removed.rate_over_ns.unwrap();
     assert!(put_back_ns >= 50 * 4_000_000, "each thread put 50 back: {removed:?}");

@@ -35,6 +35,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         limits: None,
         judged: false,
         part: None,
+        library: None,
     };
     run(&Asked { stores, spec: &spec })
 }
@@ -128,9 +129,9 @@ fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 #[test]
 fn what_goes_wrong_is_found() {
     let ways: [(OpenFn, &str); 3] = [
-        (wrong::<0>, "otherwise than it was inserted"),
-        (wrong::<1>, "where it was to have 20"),
-        (wrong::<2>, "where 0 were written"),
+        (&wrong::<0>, "otherwise than it was inserted"),
+        (&wrong::<1>, "where it was to have 20"),
+        (&wrong::<2>, "where 0 were written"),
     ];
     for (open, expected) in ways {
         let store = StoreDef { name: "wrong", open: Ok(open), ..MEMORY };

@@ -1,0 +1,133 @@
+//! A library's table as owned values, which the process that has loaded it hands on, and the check of what it says.
+
+use serde::{Deserialize, Serialize};
+
+use super::ffi;
+use crate::store::Guarantee;
+
+/// A store of a library.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Described {
+    pub name: String,
+    pub summary: String,
+    pub practice: String,
+    pub version: String,
+    pub codec: Option<String>,
+    pub flags: u64,
+    pub max_key_bytes: u64,
+    pub max_bytes: u64,
+    pub sessions: i32,
+    pub shipped: i32,
+    pub offers: Vec<DescribedOffer>,
+    pub settings: Vec<DescribedSetting>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DescribedOffer {
+    pub tier: i32,
+    pub atomic_replace: bool,
+    pub kill_costs: i32,
+    pub power_cut_costs: i32,
+    pub settings: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DescribedSetting {
+    pub name: String,
+    pub values: String,
+    pub default: String,
+    pub help: String,
+    pub promise: String,
+    pub tune: String,
+    pub in_bytes: bool,
+}
+
+impl Described {
+    /// Whether a flag of the header is set.
+    pub fn is(&self, flag: u64) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Checks what can be checked before the store is opened.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence that names the field.
+    pub fn check(&self) -> Result<(), String> {
+        let named_well = |name: &str, others: &[u8]| {
+            let fits =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || others.contains(&byte);
+            !name.is_empty() && name.len() <= 40 && name.bytes().all(fits)
+        };
+        if !named_well(&self.name, b"-") || !self.name.split('-').all(|word| !word.is_empty()) {
+            return Err(format!(
+                "the name {:?} has others than lower-case letters, digits and hyphens between words, or more than 40",
+                self.name
+            ));
+        }
+        let wrong = |what: String| Err(format!("{}: {what}", self.name));
+        for (field, text) in [("summary", &self.summary), ("version", &self.version)] {
+            if text.is_empty() {
+                return wrong(format!("{field} is empty"));
+            }
+        }
+        if self.flags & !ffi::ALL_FLAGS != 0 {
+            return wrong(format!("flags has unknown bits: {:#x}", self.flags & !ffi::ALL_FLAGS));
+        }
+        if self.max_key_bytes < 32 {
+            return wrong(format!("max_key_bytes is {} where at least 32 are needed", self.max_key_bytes));
+        }
+        if !(0..=2).contains(&self.sessions) {
+            return wrong(format!(
+                "sessions is {}, which is none of SB_ONE, SB_ONE_WRITER and SB_MANY",
+                self.sessions
+            ));
+        }
+        self.check_offers()?;
+        for setting in &self.settings {
+            let DescribedSetting { name, help, .. } = setting;
+            if name.is_empty()
+                || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+            {
+                return wrong(format!(
+                    "the setting {name:?} has others than letters, digits, _ and - in its name"
+                ));
+            }
+            if help.is_empty() {
+                return wrong(format!("the setting {name} has no help"));
+            }
+            if self.settings.iter().filter(|other| other.name == *name).count() > 1 {
+                return wrong(format!("there are two settings {name}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_offers(&self) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("{}: {what}", self.name));
+        let of = |offer: &DescribedOffer| offer.tier;
+        if self.offers.is_empty() || !self.offers.is_sorted_by(|one, next| of(one) < of(next)) {
+            return wrong("offers has none, or the weakest is not first");
+        }
+        for offer in &self.offers {
+            if !(0..=2).contains(&offer.tier) {
+                return wrong("an offer's tier is none of SB_NONE, SB_PROCESS and SB_POWER");
+            }
+            if ![offer.kill_costs, offer.power_cut_costs].iter().all(|loss| (0..=6).contains(loss)) {
+                return wrong("an offer's kill_costs or power_cut_costs is none of SB_WHOLE to SB_NOTHING");
+            }
+            if offer.settings.is_empty() {
+                return wrong("an offer does not tell the settings that give it");
+            }
+        }
+        if !self.offers.iter().any(|offer| offer.tier == self.shipped) {
+            return wrong("shipped is not the tier of an offer");
+        }
+        Ok(())
+    }
+}
+
+/// A tier by its number in the header; the weakest for any that was not checked.
+pub fn tier(number: i32) -> Guarantee {
+    usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied().unwrap_or_default()
+}

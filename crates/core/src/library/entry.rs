@@ -1,0 +1,88 @@
+//! The entry in the table of stores for one of a library. Its texts live as long as the process, as the library does.
+
+use super::described::{Described, DescribedOffer, DescribedSetting, tier};
+use super::found::short;
+use super::loaded::Loaded;
+use super::{ffi, opened};
+use crate::store::{
+    Batch, Capabilities, Danger, Kind, Loss, Offer, OpenOptions, SettingDef, StoreDef, Threads,
+};
+
+/// A store of a library.
+pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
+    let name = kept(&described.name);
+    // Tables show the last word.
+    let version = format!("library {} {}", short(&loaded.library.sha256), described.version);
+    let settings: Vec<SettingDef> = described.settings.iter().map(setting).collect();
+    let settings: &'static [SettingDef] = settings.leak();
+    let offers: Vec<Offer> = described.offers.iter().map(offer).collect();
+    let capabilities = capabilities(described);
+    let limit = capabilities.max_key_bytes;
+    let open = move |options: &OpenOptions<'_>| {
+        opened::open(loaded, &opened::Entry { name, settings, max_key_bytes: limit }, options)
+    };
+    StoreDef {
+        name,
+        kind: if described.is(ffi::KEEPS_NOTHING) { Kind::Harness } else { Kind::Engine },
+        summary: kept(&described.summary),
+        practice: kept(&described.practice),
+        version: Box::leak(Box::new(move || version.clone())),
+        capabilities,
+        offers: offers.leak(),
+        shipped: tier(described.shipped),
+        settings,
+        snippet: None,
+        bindings: &[],
+        evidence: &[],
+        server: None,
+        library: Some(&loaded.library),
+        open: Ok(Box::leak(Box::new(open))),
+    }
+}
+
+fn capabilities(described: &Described) -> Capabilities {
+    let is = |flag| described.is(flag);
+    Capabilities {
+        keeps: !is(ffi::KEEPS_NOTHING),
+        persists: !is(ffi::IN_MEMORY) && !is(ffi::KEEPS_NOTHING),
+        order: is(ffi::ORDERED),
+        threads: match described.sessions {
+            0 => Threads::One,
+            1 => Threads::ManyReadersOneWriter,
+            _ => Threads::Many,
+        },
+        compression: described.codec.as_deref().map(kept),
+        batch: if is(ffi::ATOMIC_BATCH) { Batch::Atomic } else { Batch::Grouped },
+        replaces_whole: is(ffi::REPLACES_WHOLE),
+        empty_values: !is(ffi::NO_EMPTY_VALUES),
+        max_key_bytes: usize::try_from(described.max_key_bytes).unwrap_or(usize::MAX),
+        max_bytes: described.max_bytes,
+        calls_are_seen: !is(ffi::OWN_CALLS),
+        ..Capabilities::DEFAULT
+    }
+}
+
+fn offer(described: &DescribedOffer) -> Offer {
+    let loss = |number: i32| usize::try_from(number).ok().and_then(|at| Loss::ALL.get(at)).copied();
+    let [kill, power_cut] =
+        [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
+    Offer {
+        guarantee: tier(described.tier),
+        settings: kept(&described.settings),
+        atomic_replace: described.atomic_replace,
+        dangers: vec![Danger::of(kill, power_cut, kept(&described.why))].leak(),
+    }
+}
+
+fn setting(described: &DescribedSetting) -> SettingDef {
+    let DescribedSetting { name, values, default, help, promise, tune, in_bytes } = described;
+    let def = SettingDef::new(kept(name), kept(values), kept(default), kept(help)).promising(kept(promise));
+    let tune: Vec<&'static str> =
+        tune.split(',').map(str::trim).filter(|value| !value.is_empty()).map(kept).collect();
+    let def = def.tune(tune.leak());
+    if *in_bytes { def.bytes() } else { def }
+}
+
+fn kept(text: &str) -> &'static str {
+    String::from(text).leak()
+}

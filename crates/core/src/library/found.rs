@@ -1,0 +1,35 @@
+//! A library's file: where it is, and what its bytes are.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::store::Library;
+
+/// The library in a file.
+///
+/// # Errors
+/// Why there is none, in a sentence.
+pub fn find(path: &Path) -> Result<Library, String> {
+    let failed = |error: io::Error| format!("the library {}: {error}", path.display());
+    let path = std::fs::canonicalize(path).map_err(failed)?;
+    if path.to_str().is_none() {
+        return Err(format!("the library {}: its name is not UTF-8", path.display()));
+    }
+    let mut file = File::open(&path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(format!("the library {} is not a file", path.display()));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    let digest = Sha256::digest(&bytes);
+    let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Library { path, sha256 })
+}
+
+/// The beginning of a digest, by which people tell one build from another.
+pub fn short(sha256: &str) -> &str {
+    sha256.get(..12).unwrap_or(sha256)
+}

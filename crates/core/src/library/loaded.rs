@@ -1,0 +1,229 @@
+//! A library in this process: loaded once, and never given back, as its stores may have threads.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+use libloading::os::unix::{Library as Shared, RTLD_LOCAL, RTLD_NOW};
+
+use super::described::{Described, DescribedOffer, DescribedSetting};
+use super::ffi;
+use crate::store::Library;
+
+/// More stores than a library has.
+const MOST_STORES: u32 = 100;
+/// More of anything than a table has.
+const MOST_VALUES: usize = 10_000;
+/// A text that is longer is none for people.
+const MOST_TEXT: usize = 4096;
+
+/// A library, which is loaded when it is first asked for.
+pub struct Loaded {
+    pub library: Library,
+    tables: OnceLock<Result<Vec<Table>, String>>,
+}
+
+/// The table of a store: the library's, for as long as the process lives.
+#[derive(Clone, Copy)]
+pub struct Table(pub &'static ffi::Store);
+
+// SAFETY: the header says that tables stay as they are, and that any thread may call what is in them.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+impl Loaded {
+    pub fn new(library: Library) -> Loaded {
+        Loaded { library, tables: OnceLock::new() }
+    }
+
+    /// The tables of its stores.
+    fn tables(&self) -> Result<&[Table], String> {
+        let tables = self.tables.get_or_init(|| {
+            load(&self.library).map_err(|why| format!("the library {}: {why}", self.library.path.display()))
+        });
+        tables.as_deref().map_err(Clone::clone)
+    }
+
+    /// The table of one of them.
+    ///
+    /// # Errors
+    /// That it can't be loaded.
+    pub fn table(&self, name: &str) -> Result<Table, String> {
+        let is_named = |table: &&Table| described(table.0).is_ok_and(|described| described.name == name);
+        let table = self.tables()?.iter().find(is_named);
+        table
+            .copied()
+            .ok_or_else(|| format!("the library {} has no store {name}", self.library.path.display()))
+    }
+
+    /// Its stores, checked.
+    ///
+    /// # Errors
+    /// Why it can't be used.
+    pub fn described(&self) -> Result<Vec<Described>, String> {
+        let wrong = |why: String| format!("the library {}: {why}", self.library.path.display());
+        let check = |table: &Table| {
+            let described = described(table.0)?;
+            described.check()?;
+            complete(table.0, &described)?;
+            Ok(described)
+        };
+        self.tables()?.iter().map(check).collect::<Result<_, String>>().map_err(wrong)
+    }
+}
+
+/// Loads a library and takes its tables.
+fn load(library: &Library) -> Result<Vec<Table>, String> {
+    // All of its symbols are bound at once: one that is missing is told here, and not by a crash later.
+    // SAFETY: what its constructors do is the user's to answer for, who named it.
+    let shared = unsafe { Shared::open(Some(&library.path), RTLD_NOW | RTLD_LOCAL) };
+    let shared = shared.map_err(|error| format!("it can't be loaded: {error}"))?;
+    // SAFETY: the header gives the symbol this type.
+    let found = unsafe { shared.get::<ffi::Stores>(ffi::STORES) };
+    let stores = *found.map_err(|_| {
+        "it exports no function storebench_stores (see storebench_store.h), so it is no library of stores"
+            .to_owned()
+    })?;
+    std::mem::forget(shared);
+    // SAFETY: as the header declares it.
+    let table = unsafe { stores(ffi::VERSION) };
+    // SAFETY: it is NULL or a table that stays, by the header; its first field is there in every version.
+    let Some(version) = (unsafe { table.as_ref() }).map(|table| table.version) else {
+        return Err(format!("it does not serve version {} of storebench_store.h", ffi::VERSION));
+    };
+    if version != ffi::VERSION {
+        return Err(format!(
+            "it is of version {version} of storebench_store.h, and this storebench knows version {}: build it with the \
+             header of this one",
+            ffi::VERSION
+        ));
+    }
+    // SAFETY: as above, in the version that is known.
+    let table = unsafe { &*table };
+    if table.count == 0 || table.count > MOST_STORES || table.stores.is_null() {
+        return Err(format!("it tells of {} stores", table.count));
+    }
+    // SAFETY: there are so many, by the header.
+    let entries = unsafe { std::slice::from_raw_parts(table.stores, table.count as usize) };
+    entries.iter().map(|entry| checked(*entry)).collect()
+}
+
+/// A store's entry, as large as this version knows it.
+fn checked(entry: *const ffi::Store) -> Result<Table, String> {
+    let known = size_of::<ffi::Store>();
+    // SAFETY: it is NULL or an entry that begins with its size.
+    match unsafe { entry.as_ref() } {
+        None => Err("an entry of its table is NULL".into()),
+        Some(store) if store.size < known => {
+            Err(format!("an entry of its table has {} bytes where {known} are needed", store.size))
+        }
+        Some(store) => Ok(Table(store)),
+    }
+}
+
+/// A text of the library's.
+pub fn text(field: &str, text: *const c_char) -> Result<String, String> {
+    if text.is_null() {
+        return Err(format!("{field} is NULL"));
+    }
+    // SAFETY: texts end with a zero, by the header.
+    let bytes = unsafe { CStr::from_ptr(text) };
+    let text = bytes.to_str().map_err(|_| format!("{field} is not UTF-8"))?;
+    if text.len() > MOST_TEXT || text.chars().any(char::is_control) {
+        return Err(format!("{field} has control characters, or more than {MOST_TEXT} bytes"));
+    }
+    Ok(text.to_owned())
+}
+
+/// The same, or an empty one where there is none.
+fn text_or_none(field: &str, pointer: *const c_char) -> Result<String, String> {
+    if pointer.is_null() { Ok(String::new()) } else { text(field, pointer) }
+}
+
+/// A list of the library's.
+pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T], String> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if first.is_null() || count > MOST_VALUES {
+        return Err(format!("{field} is NULL, or has {count} entries"));
+    }
+    // SAFETY: there are so many, by the header.
+    Ok(unsafe { std::slice::from_raw_parts(first, count) })
+}
+
+/// An entry in owned values.
+fn described(store: &ffi::Store) -> Result<Described, String> {
+    let name = text("name", store.name)?;
+    let of = |why: String| format!("{name}: {why}");
+    let offer = |offer: &ffi::Offer| {
+        Ok(DescribedOffer {
+            tier: offer.tier,
+            atomic_replace: offer.atomic_replace != 0,
+            kill_costs: offer.kill_costs,
+            power_cut_costs: offer.power_cut_costs,
+            settings: text("an offer's settings", offer.settings)?,
+            why: text_or_none("an offer's why", offer.why)?,
+        })
+    };
+    let setting = |setting: &ffi::Setting| {
+        Ok(DescribedSetting {
+            name: text("a setting's name", setting.name)?,
+            values: text("a setting's values", setting.values)?,
+            default: text("a setting's default_value", setting.default_value)?,
+            help: text("a setting's help", setting.help)?,
+            promise: text_or_none("a setting's promise", setting.promise)?,
+            tune: text_or_none("a setting's tune", setting.tune)?,
+            in_bytes: setting.in_bytes != 0,
+        })
+    };
+    let whole = || {
+        Ok(Described {
+            name: name.clone(),
+            summary: text("summary", store.summary)?,
+            practice: text_or_none("practice", store.practice)?,
+            version: text("version", store.version)?,
+            codec: Some(text_or_none("codec", store.codec)?).filter(|codec| !codec.is_empty()),
+            flags: store.flags,
+            max_key_bytes: store.max_key_bytes,
+            max_bytes: store.max_bytes,
+            sessions: store.sessions,
+            shipped: store.shipped,
+            offers: list("offers", store.offers, store.offer_count)?
+                .iter()
+                .map(offer)
+                .collect::<Result<_, String>>()?,
+            settings: list("settings", store.settings, store.setting_count)?
+                .iter()
+                .map(setting)
+                .collect::<Result<_, String>>()?,
+        })
+    };
+    whole().map_err(of)
+}
+
+/// That no function is missing that the entry needs.
+fn complete(store: &ffi::Store, described: &Described) -> Result<(), String> {
+    let needed = [
+        ("open", store.open.is_some()),
+        ("close", store.close.is_some()),
+        ("tier", store.tier.is_some()),
+        ("count", store.count.is_some()),
+        ("settle", store.settle.is_some()),
+        ("read_settings", store.read_settings.is_some()),
+        ("session", store.session.is_some()),
+        ("end", store.end.is_some()),
+        ("get", store.get.is_some()),
+        ("put", store.put.is_some()),
+        ("remove", store.remove.is_some()),
+        ("batch", store.batch.is_some()),
+        ("scan", store.scan.is_some() || !described.is(ffi::ORDERED)),
+    ];
+    let missing: Vec<&str> = needed.iter().filter(|(_, is)| !is).map(|(name, _)| *name).collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => {
+            Err(format!("{}: NULL where a function is needed: {}", described.name, missing.join(", ")))
+        }
+    }
+}

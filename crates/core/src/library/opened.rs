@@ -1,0 +1,465 @@
+//! An open store of a library, and its sessions.
+
+use std::any::Any;
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::{ptr, slice};
+
+use super::described::tier;
+use super::ffi;
+use super::loaded::{Loaded, Table, list, text};
+use crate::store::{
+    Given, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreError,
+    hold_to_tier,
+};
+
+/// The part of a store's entry that opening it takes.
+pub struct Entry {
+    pub name: &'static str,
+    pub settings: &'static [SettingDef],
+    pub max_key_bytes: usize,
+}
+
+/// Opens a store of a library.
+///
+/// # Errors
+/// The library's.
+pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    Given::new(options, entry.settings)?;
+    let calls = Calls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
+    let texts = |text: &str| {
+        CString::new(text).map_err(|_| StoreError::BadSetting("a setting's value holds a zero byte".into()))
+    };
+    let pairs: Vec<(CString, CString)> = options
+        .settings
+        .iter()
+        .map(|(name, value)| Ok((texts(name)?, texts(value)?)))
+        .collect::<Result<_>>()?;
+    let value = |(name, value): &(CString, CString)| ffi::Value {
+        name: name.as_ptr(),
+        value: value.as_ptr(),
+        read_back: 0,
+    };
+    let settings: Vec<ffi::Value> = pairs.iter().map(value).collect();
+    let folder = CString::new(options.directory.as_os_str().as_bytes())
+        .map_err(|_| StoreError::Engine("the folder's name holds a zero byte".into()))?;
+    let how = ffi::How {
+        size: size_of::<ffi::How>(),
+        folder: folder.as_ptr(),
+        tier: options.guarantee.map_or(ffi::AS_SHIPPED, |tier| tier as i32),
+        compress: i32::from(options.compression),
+        cache_bytes: options.cache_bytes.unwrap_or(u64::MAX),
+        sessions: options.sessions as u64,
+        settings: settings.as_ptr(),
+        setting_count: settings.len(),
+    };
+    let mut store = ptr::null_mut();
+    // SAFETY: as the header declares it; all that is passed lives until it returns.
+    let open = |error| unsafe { (calls.open)(calls.table.0, &raw const how, &raw mut store, error) };
+    Room::new().call("open", open)?;
+    // SAFETY: it was opened.
+    let given = unsafe { (calls.tier)(store) };
+    let guarantee = tier(given);
+    let opened = Box::new(LibraryStore {
+        calls,
+        store,
+        guarantee,
+        source: format!("a library of one's own: {}", loaded.library.path.display()),
+        max_key_bytes: entry.max_key_bytes,
+    });
+    if guarantee as i32 != given {
+        return Err(StoreError::Engine(format!("the library's tier gave {given}, which is no tier")));
+    }
+    if !options.settings.is_empty() {
+        hold_to_tier(options, guarantee)?;
+    }
+    Ok(opened)
+}
+
+/// The functions of a store, none of which is missing.
+#[derive(Clone, Copy)]
+struct Calls {
+    table: Table,
+    open: ffi::Open,
+    close: ffi::OfStore,
+    tier: ffi::Tier,
+    count: ffi::Number,
+    settle: ffi::OfStore,
+    read_settings: ffi::Values,
+    session: ffi::Session,
+    end: ffi::End,
+    get: ffi::Get,
+    put: ffi::Put,
+    remove: ffi::Remove,
+    batch: ffi::Batch,
+}
+
+impl Calls {
+    fn new(table: Table) -> Result<Calls> {
+        let all = || {
+            let of = table.0;
+            Some(Calls {
+                table,
+                open: of.open?,
+                close: of.close?,
+                tier: of.tier?,
+                count: of.count?,
+                settle: of.settle?,
+                read_settings: of.read_settings?,
+                session: of.session?,
+                end: of.end?,
+                get: of.get?,
+                put: of.put?,
+                remove: of.remove?,
+                batch: of.batch?,
+            })
+        };
+        all().ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
+    }
+}
+
+/// The room for the text of an error.
+struct Room(ffi::Error);
+
+impl Room {
+    fn new() -> Room {
+        Room(ffi::Error { text: [0; 1024] })
+    }
+
+    /// Calls a function of the library, `of` by its name in the header.
+    #[inline(always)]
+    fn call(&mut self, of: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
+        match function(&raw mut self.0) {
+            ffi::OK => Ok(()),
+            code => Err(self.told(of, code)),
+        }
+    }
+
+    /// The error of a code that is not OK. The room is empty afterwards.
+    #[cold]
+    fn told(&mut self, of: &'static str, code: i32) -> StoreError {
+        let text = &mut self.0.text;
+        let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        let said = String::from_utf8_lossy(&text[..end]).trim().to_owned();
+        text[0] = 0;
+        let said =
+            if said.is_empty() { format!("the library's {of} failed and did not say why") } else { said };
+        match code {
+            ffi::UNSUPPORTED => StoreError::Unsupported(said),
+            ffi::BAD_SETTING => StoreError::BadSetting(said),
+            ffi::FAILED => StoreError::Engine(said),
+            ffi::MISSING => StoreError::Missing,
+            code => StoreError::Engine(format!("the library's {of} gave {code}, which is no SB_ code")),
+        }
+    }
+}
+
+struct LibraryStore {
+    calls: Calls,
+    /// NULL once it is closed.
+    store: *mut c_void,
+    guarantee: Guarantee,
+    source: String,
+    max_key_bytes: usize,
+}
+
+// SAFETY: the header says that any thread may call the functions of a store, several at once.
+unsafe impl Send for LibraryStore {}
+// SAFETY: as above.
+unsafe impl Sync for LibraryStore {}
+
+impl LibraryStore {
+    fn close_once(&mut self) -> Result<()> {
+        if self.store.is_null() {
+            return Ok(());
+        }
+        let store = std::mem::replace(&mut self.store, ptr::null_mut());
+        // SAFETY: it is open, has no sessions, and is not used again.
+        Room::new().call("close", |error| unsafe { (self.calls.close)(store, error) })
+    }
+
+    fn number(&self, of: &'static str, number: ffi::Number) -> Result<u64> {
+        let mut told = 0;
+        // SAFETY: the store is open.
+        Room::new().call(of, |error| unsafe { number(self.store, &raw mut told, error) })?;
+        Ok(told)
+    }
+
+    fn values(&self, of: &'static str, values: ffi::Values) -> Result<Vec<Setting>> {
+        let (mut first, mut count) = (ptr::null(), 0);
+        // SAFETY: the store is open.
+        Room::new().call(of, |error| unsafe { values(self.store, &raw mut first, &raw mut count, error) })?;
+        let wrong = |why: String| StoreError::Engine(format!("the library's {of}: {why}"));
+        let setting = |value: &ffi::Value| {
+            let (name, told) = (text("a name", value.name)?, text("a value", value.value)?);
+            Ok(if value.read_back != 0 { Setting::read_back(name, told) } else { Setting::given(name, told) })
+        };
+        let values = list(of, first, count).map_err(wrong)?;
+        values.iter().map(setting).collect::<std::result::Result<_, _>>().map_err(wrong)
+    }
+}
+
+impl Drop for LibraryStore {
+    fn drop(&mut self) {
+        // Whoever wants to know closes it.
+        let _ = self.close_once();
+    }
+}
+
+impl Store for LibraryStore {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let mut session = ptr::null_mut();
+        // SAFETY: the store is open.
+        let open = |error| unsafe { (self.calls.session)(self.store, &raw mut session, error) };
+        Room::new().call("session", open)?;
+        Ok(Box::new(LibrarySession {
+            calls: self.calls,
+            session,
+            error: Room::new(),
+            shown: (ptr::null(), 0),
+            copies: self.calls.table.0.flags & ffi::COPIES != 0,
+            changes: Vec::new(),
+            max_key_bytes: self.max_key_bytes,
+            store: self,
+        }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        self.number("count", self.calls.count)
+    }
+
+    fn settle(&self) -> Result<()> {
+        // SAFETY: the store is open.
+        Room::new().call("settle", |error| unsafe { (self.calls.settle)(self.store, error) })
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.values("read_settings", self.calls.read_settings)
+    }
+
+    fn syncs(&self) -> Result<Option<u64>> {
+        self.calls.table.0.syncs.map(|syncs| self.number("syncs", syncs)).transpose()
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(StoreBuild::new(self.source.clone(), None, None))
+    }
+
+    fn verify(&mut self) -> Result<bool> {
+        let Some(verify) = self.calls.table.0.verify else { return Ok(false) };
+        // SAFETY: the store is open.
+        Room::new().call("verify", |error| unsafe { verify(self.store, error) }).map(|()| true)
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let own = self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
+        let syncs = self.syncs()?.map(|syncs| Setting::read_back("syncs, as the library counts them", syncs));
+        Ok(own.transpose()?.unwrap_or_default().into_iter().chain(syncs).collect())
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        self.close_once()
+    }
+}
+
+struct LibrarySession<'a> {
+    calls: Calls,
+    session: *mut c_void,
+    error: Room,
+    /// The value that was shown last, where it lies until the next call.
+    shown: (*const u8, usize),
+    copies: bool,
+    /// Kept, so that a batch takes no memory.
+    changes: Vec<ffi::Change>,
+    max_key_bytes: usize,
+    #[allow(dead_code, reason = "the session ends before the store is closed")]
+    store: &'a LibraryStore,
+}
+
+impl LibrarySession<'_> {
+    #[inline(always)]
+    fn check_key(&self, key: &[u8]) -> Result<()> {
+        if key.len() <= self.max_key_bytes { Ok(()) } else { Err(too_long(key.len(), self.max_key_bytes)) }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.check_key(key)?;
+        let (put, session) = (self.calls.put, self.session);
+        let (k, v) = (key.as_ptr().cast(), value.as_ptr().cast());
+        // SAFETY: the session is open, and this thread's; what is passed lives until it returns.
+        self.error.call("put", |error| unsafe { put(session, k, key.len(), v, value.len(), error) })
+    }
+
+    /// Makes changes in one batch.
+    fn batch(&mut self) -> Result<()> {
+        let (batch, session, changes) = (self.calls.batch, self.session, &self.changes);
+        // SAFETY: as for put.
+        self.error.call("batch", |error| unsafe { batch(session, changes.as_ptr(), changes.len(), error) })
+    }
+}
+
+#[cold]
+fn too_long(length: usize, most: usize) -> StoreError {
+    StoreError::Unsupported(format!("a key of {length} bytes; the longest has {most}"))
+}
+
+/// A value that a library shows.
+#[inline(always)]
+fn bytes<'a>(of: &str, first: *const c_void, length: usize) -> Result<&'a [u8]> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if first.is_null() || length > isize::MAX as usize {
+        return Err(StoreError::Engine(format!("the library's {of} showed {length} bytes at {first:?}")));
+    }
+    // SAFETY: so many bytes are there until the next call, by the header.
+    Ok(unsafe { slice::from_raw_parts(first.cast(), length) })
+}
+
+impl Drop for LibrarySession<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it is open, this thread's, and not used again.
+        unsafe { (self.calls.end)(self.session) }
+    }
+}
+
+/// A scan under way.
+struct Scanning<'a> {
+    visit: &'a mut dyn FnMut(&[u8], &[u8]),
+    shown: usize,
+    limit: usize,
+    wrong: Result<()>,
+    /// What the visitor panicked with, which must not pass the library.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// Shows a record to the visitor.
+unsafe extern "C" fn show(
+    context: *mut c_void,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+) {
+    // SAFETY: it is what `scan` below passes, and nobody else's meanwhile.
+    let scanning = unsafe { &mut *context.cast::<Scanning<'_>>() };
+    scanning.shown += 1;
+    if scanning.shown > scanning.limit || scanning.panic.is_some() {
+        return;
+    }
+    match bytes("scan", key, key_len).and_then(|key| Ok((key, bytes("scan", value, value_len)?))) {
+        Ok((key, value)) => {
+            let shown = catch_unwind(AssertUnwindSafe(|| (scanning.visit)(key, value)));
+            scanning.panic = shown.err();
+        }
+        Err(error) => scanning.wrong = Err(error),
+    }
+}
+
+impl Session for LibrarySession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let (mut first, mut length) = (ptr::null(), 0);
+        // SAFETY: as for put.
+        let code = unsafe {
+            (self.calls.get)(
+                self.session,
+                key.as_ptr().cast(),
+                key.len(),
+                &raw mut first,
+                &raw mut length,
+                &raw mut self.error.0,
+            )
+        };
+        match code {
+            ffi::OK => {
+                let value = bytes("get", first, length)?;
+                self.shown = (value.as_ptr(), value.len());
+                visit(value);
+                Ok(true)
+            }
+            ffi::MISSING => Ok(false),
+            code => Err(self.error.told("get", code)),
+        }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        let (first, length) = self.shown;
+        if !self.copies {
+            return None;
+        }
+        // SAFETY: it was shown by the last call, and lies there until the next one.
+        Some(if length == 0 { &[] } else { unsafe { slice::from_raw_parts(first, length) } })
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let (remove, session) = (self.calls.remove, self.session);
+        // SAFETY: as for put.
+        match unsafe { remove(session, key.as_ptr().cast(), key.len(), &raw mut self.error.0) } {
+            ffi::OK | ffi::MISSING => Ok(()),
+            code => Err(self.error.told("remove", code)),
+        }
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let Some(scan) = self.calls.table.0.scan.filter(|_| self.calls.table.0.flags & ffi::ORDERED != 0)
+        else {
+            return Err(StoreError::Unsupported("this store keeps no order".into()));
+        };
+        let mut scanning = Scanning { visit, shown: 0, limit, wrong: Ok(()), panic: None };
+        let (session, context) = (self.session, (&raw mut scanning).cast());
+        // SAFETY: as for put; the context is what `show` expects.
+        let done = self.error.call("scan", |error| unsafe {
+            scan(session, from.as_ptr().cast(), from.len(), limit, show, context, error)
+        });
+        let Scanning { shown, wrong, panic, .. } = scanning;
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        done.and(wrong)?;
+        if shown > limit {
+            return Err(StoreError::Engine(format!(
+                "the library's scan showed {shown} records where {limit} were asked for"
+            )));
+        }
+        Ok(shown)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.changes.clear();
+        for (key, value) in records {
+            self.check_key(key)?;
+            self.changes.push(ffi::Change {
+                key: key.as_ptr().cast(),
+                key_len: key.len(),
+                value: value.as_ptr().cast(),
+                value_len: value.len(),
+            });
+        }
+        self.batch()
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        self.changes.clear();
+        self.changes.extend(keys.iter().map(|key| ffi::Change {
+            key: key.as_ptr().cast(),
+            key_len: key.len(),
+            value: ptr::null(),
+            value_len: 0,
+        }));
+        self.batch()
+    }
+}

@@ -1,0 +1,81 @@
+//! A library is asked for its table by a process of its own, so that one that crashes or hangs is told, and nothing of it is in the
+//! process that runs the trials.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use super::described::Described;
+use super::found::find;
+use super::loaded::Loaded;
+use crate::lifeline;
+
+/// The command that such a process is given.
+pub const WORD: &str = "__library";
+
+/// The time in which a library must have told its stores.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// More than any library tells.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Asks a library for its stores.
+///
+/// # Errors
+/// Why it can't be used, in a sentence that names it.
+pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
+    let failed = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
+    let (mut child, answer) = start(path).map_err(failed)?;
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = answer.take(MOST_BYTES).read_to_end(&mut bytes).map(|_| bytes);
+        // Nobody listens any more when it took too long.
+        let _ = sender.send(read);
+    });
+    let told = receiver.recv_timeout(LIMIT);
+    if told.is_err() {
+        lifeline::end_group(&child).map_err(failed)?;
+    }
+    let status = child.wait().map_err(failed)?;
+    let Ok(told) = told else {
+        return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
+    };
+    match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
+        Ok(answer) => answer,
+        Err(_) => {
+            let how = match (status.signal(), status.code()) {
+                (Some(signal), _) => format!("crashed with signal {signal}"),
+                (None, Some(code)) => format!("ended its process with exit code {code}"),
+                (None, None) => "ended its process".into(),
+            };
+            Err(format!("the library {} {how} when it was asked for its stores", path.display()))
+        }
+    }
+}
+
+/// Starts the process. It answers on its standard input, which the library has no reason to write to; what the library prints
+/// goes to standard error.
+fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
+    let (reader, writer) = io::pipe()?;
+    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut command = Command::new(lifeline::this_program()?);
+    command.arg0(lifeline::NAME).arg(WORD).arg(path).process_group(0);
+    command.stdin(Stdio::from(writer)).stdout(Stdio::from(output));
+    Ok((lifeline::tie(&mut command).spawn()?, reader))
+}
+
+/// Answers as such a process.
+///
+/// # Errors
+/// When nobody hears it.
+pub fn answer(path: &Path) -> io::Result<()> {
+    let told = find(path).and_then(|library| Loaded::new(library).described());
+    let text = serde_json::to_vec(&told)?;
+    let mut out = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    out.write_all(&text)
+}

@@ -1,0 +1,77 @@
+//! `--store-library`: the table of stores with those of libraries that are not built in.
+
+use std::path::Path;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::library;
+use storebench_core::result::RunHeader;
+use storebench_core::store::StoreDef;
+
+use super::args::{Args, Command, CrashCommand};
+
+/// The stores with those of the libraries that the command line names.
+///
+/// # Errors
+/// When a library can't be used, or has a store of a name that there is.
+pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
+    let mut all = stores.to_vec();
+    if args.store_library.is_empty() {
+        return Ok(all);
+    }
+    let elsewhere = match &args.command {
+        Command::Run(run) => run.board.remote.is_some(),
+        Command::Crash(CrashCommand::PullThePlug(_)) | Command::Hidden(_) => true,
+        _ => false,
+    };
+    if elsewhere {
+        return Err(Error::bad_value(
+            "--store-library is for runs on this machine: a library of it is none of the other machine's",
+        ));
+    }
+    args.store_library.iter().try_for_each(|path| add(&mut all, path))?;
+    Ok(all)
+}
+
+/// The stores with those of the libraries that a run was started with.
+///
+/// # Errors
+/// When a library has gone or changed and no other one was given in its place.
+pub fn of_run(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
+    let mut all = stores.to_vec();
+    for info in &header.stores {
+        let Some(used) = &info.library else { continue };
+        if all.iter().any(|store| store.name == info.name && store.library.is_some()) {
+            continue;
+        }
+        library::again(used).map_err(|why| {
+            let message = format!(
+                "the run's store {} comes from a library: {why}; give it with --store-library FILE, or start a new run",
+                info.name
+            );
+            Error::new(Exit::OtherVersion, message)
+        })?;
+        add(&mut all, &used.path)?;
+    }
+    Ok(all)
+}
+
+/// Adds the stores of a library.
+fn add(all: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
+    let own = library::stores(path).map_err(Error::bad_value)?;
+    for store in own {
+        if let Some(other) = all.iter().find(|other| other.name == store.name) {
+            let whose = match other.library {
+                Some(library) => format!("that of {}", library.path.display()),
+                None => "storebench's own".into(),
+            };
+            let message = format!(
+                "the library {} has a store {}, and so is {whose} called: give it another name",
+                path.display(),
+                store.name
+            );
+            return Err(Error::bad_value(message));
+        }
+        all.push(store);
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Libraries of stores, built for the tests: those of the folder examples, and faulty ones.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{LazyLock, Mutex};
+
+use storebench::STORES;
+use storebench_core::library;
+use storebench_core::store::StoreDef;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A library of the folder examples by its target, built once; `None`, with a line that says why, where what it takes is not here.
+pub fn example(target: &'static str) -> Option<PathBuf> {
+    static BUILT: Mutex<BTreeMap<&str, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+    BUILT.lock().unwrap().entry(target).or_insert_with(|| build(target)).clone()
+}
+
+fn build(target: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store-libraries");
+    if !["c-log", "c-null", "cpp-keydir"].contains(&target) {
+        let here =
+            Command::new("go").args(["mod", "download"]).current_dir(root().join("examples/go")).output();
+        let why = match here {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            let _ = writeln!(std::io::stderr(), "examples/go is not tested: go mod download: {why}");
+            return None;
+        }
+    }
+    let output = Command::new("make")
+        .args(["-C", "examples", target, &format!("BUILD={}", folder.display())])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(folder.join(format!("lib{target}.so")))
+}
+
+/// The library of examples/c-log with a fault, in a folder.
+pub fn faulty(fault: &str, folder: &Path) -> PathBuf {
+    let path = folder.join(format!("lib{}.so", fault.to_lowercase()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/store_library/faulty.c");
+    let output = Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-Wall", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread"])
+        .arg(format!("-I{}", root().join("include").display()))
+        .arg(format!("-DFAULT=FAULT_{fault}"))
+        .arg("-o")
+        .args([&path, &source])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{fault}: {}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+/// The stores that are built in, those of the examples, and those of the library that `STOREBENCH_TEST_LIBRARY` names.
+pub fn all_stores() -> &'static [StoreDef] {
+    static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {
+        let named = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);
+        let examples = ["c-log", "cpp-keydir", "bbolt"].into_iter().filter_map(example);
+        let mut all = STORES.to_vec();
+        for path in examples.chain(named) {
+            all.extend(library::find(&path).and_then(|library| library::load(&library)).unwrap());
+        }
+        all
+    });
+    &ALL
+}

@@ -1,0 +1,95 @@
+/* The store of examples/c-log with a fault: -DFAULT=FAULT_NAME. */
+#define storebench_stores honest_stores
+#include "../../../../../examples/c-log/store.c"
+#undef storebench_stores
+
+#include <signal.h>
+
+enum {
+    FAULT_NONE,
+    /* What can be told before a run. */
+    FAULT_NO_SYMBOL, FAULT_NULL, FAULT_OTHER_VERSION, FAULT_NO_STORES, FAULT_SMALL, FAULT_NO_PUT, FAULT_NO_SCAN, FAULT_BAD_NAME,
+    FAULT_TAKEN_NAME, FAULT_NO_OFFERS, FAULT_NO_VERSION, FAULT_UNBOUND, FAULT_CRASH_LOAD, FAULT_CRASH_ASK, FAULT_HANG_ASK, FAULT_EXIT_ASK,
+    /* What a trial tells. */
+    FAULT_CRASH_OPEN, FAULT_FAIL_OPEN, FAULT_MUTE_OPEN, FAULT_CRASH_PUT, FAULT_HANG_PUT, FAULT_EXIT_PUT, FAULT_BAD_CODE, FAULT_BAD_VALUE,
+    FAULT_OTHER_TIER, FAULT_DROPS_PUTS, FAULT_NEVER_SYNCS, FAULT_MISCOUNTS, FAULT_FORGETS, FAULT_PRINTS
+};
+#define HAS(fault) (FAULT == FAULT_##fault)
+
+#if HAS(CRASH_LOAD)
+__attribute__((constructor)) static void at_load(void) { raise(SIGSEGV); }
+#endif
+
+#if HAS(UNBOUND)
+int32_t there_is_no_such_function(void);
+#endif
+
+static int32_t faulty_open(const sb_store *self, const sb_how *how, void **out, sb_error *error) {
+    if (HAS(CRASH_OPEN)) raise(SIGSEGV);
+    if (HAS(MUTE_OPEN)) return SB_FAILED;
+    if (HAS(FAIL_OPEN)) {
+        memset(error->text, 'x', sizeof error->text); /* No zero at its end. */
+        return SB_FAILED;
+    }
+    sb_how changed = *how;
+    if (HAS(NEVER_SYNCS)) changed.tier = SB_PROCESS;
+    return open_store(self, &changed, out, error);
+}
+
+static int32_t faulty_tier(void *of) {
+    if (HAS(NEVER_SYNCS)) return SB_POWER;
+    if (HAS(OTHER_TIER)) return SB_NONE;
+    return tier(of);
+}
+
+static int32_t faulty_count(void *of, uint64_t *records, sb_error *error) {
+    int32_t code = count(of, records, error);
+    *records += HAS(MISCOUNTS);
+    return code;
+}
+
+static int32_t faulty_put(void *of, const void *key, size_t key_len, const void *value, size_t value_len, sb_error *error) {
+    if (HAS(CRASH_PUT)) raise(SIGSEGV);
+    if (HAS(EXIT_PUT)) _exit(0);
+    if (HAS(HANG_PUT)) pause();
+    if (HAS(BAD_CODE)) return 77;
+    if (HAS(DROPS_PUTS)) return SB_OK;
+    if (HAS(PRINTS)) printf("{\"Ok\":null}\n");
+#if HAS(UNBOUND)
+    return there_is_no_such_function();
+#endif
+    int32_t code = put(of, key, key_len, value, value_len, error);
+    /* What is only in memory until it is closed: here all but the length of the file. */
+    if (HAS(FORGETS) && ftruncate(((session *)of)->of->file, 0)) return SB_FAILED;
+    return code;
+}
+
+static int32_t faulty_get(void *of, const void *key, size_t key_len, const void **value, size_t *value_len, sb_error *error) {
+    if (!HAS(BAD_VALUE)) return get(of, key, key_len, value, value_len, error);
+    *value = NULL, *value_len = 5;
+    return SB_OK;
+}
+
+#if !HAS(NO_SYMBOL)
+const sb_library *storebench_stores(uint32_t version) {
+    static sb_store store;
+    static const sb_store *stores[] = {&store};
+    static sb_library library = {SB_VERSION, 1, stores};
+    printf("A library may print as it is asked.\n");
+    if (HAS(NULL)) return NULL;
+    if (HAS(CRASH_ASK)) raise(SIGSEGV);
+    if (HAS(EXIT_ASK)) _exit(3);
+    if (HAS(HANG_ASK)) pause();
+    store = *honest_stores(version)->stores[0];
+    store.open = faulty_open, store.tier = faulty_tier, store.count = faulty_count, store.put = faulty_put, store.get = faulty_get;
+    store.name = HAS(TAKEN_NAME) ? "sqlite" : HAS(BAD_NAME) ? "C log!" : "faulty";
+    if (HAS(OTHER_VERSION)) library.version = 7;
+    if (HAS(NO_STORES)) library.count = 0;
+    if (HAS(SMALL)) store.size = 100;
+    if (HAS(NO_PUT)) store.put = NULL, store.batch = NULL;
+    if (HAS(NO_SCAN)) store.flags |= SB_ORDERED;
+    if (HAS(NO_OFFERS)) store.offer_count = 0;
+    if (HAS(NO_VERSION)) store.version = NULL;
+    return &library;
+}
+#endif
