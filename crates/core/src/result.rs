@@ -12,6 +12,7 @@ mod giving_back;
 mod machine;
 mod measured;
 mod place;
+mod records;
 mod recovery;
 mod rest;
 mod round;
@@ -32,6 +33,7 @@ pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::giving_back::{Compacted, GivingBack};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
+pub use self::records::{Stored, Written};
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
@@ -544,41 +546,6 @@ pub struct Disk {
     pub apparent_bytes: u64,
     /// Number of files.
     pub files: u64,
-}
-
-/// Records in the store.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Stored {
-    pub records: u64,
-    pub key_bytes: u64,
-    pub value_bytes: u64,
-}
-
-/// Records handed to the store over a trial: loaded (each time anew where inserts filled the store), inserted, updated, put
-/// back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Written {
-    pub records: u64,
-    pub key_bytes: u64,
-    pub value_bytes: u64,
-}
-
-impl Written {
-    /// Both together.
-    pub fn plus(self, other: Written) -> Written {
-        Written {
-            records: self.records + other.records,
-            key_bytes: self.key_bytes + other.key_bytes,
-            value_bytes: self.value_bytes + other.value_bytes,
-        }
-    }
-
-    /// Keys and values.
-    pub fn bytes(&self) -> u64 {
-        self.key_bytes + self.value_bytes
-    }
 }
 
 impl TrialResult {

@@ -15,6 +15,10 @@ mod stores;
 
 /// The optional features of storebench, as far as this build has them.
 pub const EXTRAS: Extras = Extras {
+    #[cfg(feature = "libmdbx")]
+    begin: Some(stores::make_libmdbx_quiet),
+    #[cfg(not(feature = "libmdbx"))]
+    begin: None,
     #[cfg(feature = "sqlite")]
     sqlite: Some(sqlite_file::open),
     #[cfg(feature = "sqlite")]

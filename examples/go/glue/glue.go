@@ -15,6 +15,7 @@ import "C"
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -405,13 +406,21 @@ func goBatch(number C.uintptr_t, first *C.sb_change, count C.size_t, err *C.sb_e
 // goScan puts the records one behind the other, each after the lengths of its key and value, so that C shows them without a call into
 // Go for each.
 //
+// bounded is a number of records as Go counts them: the largest stands for all.
+func bounded(limit C.size_t) int {
+	if uint64(limit) > math.MaxInt {
+		return math.MaxInt
+	}
+	return int(limit)
+}
+
 //export goScan
 func goScan(number C.uintptr_t, from unsafe.Pointer, fromLen, limit C.size_t, records *unsafe.Pointer, count *C.size_t, err *C.sb_error) (result C.int32_t) {
 	defer caught(err, &result)
 	own := sessions.get(number)
 	own.value.length = 0
 	shown := 0
-	failed := own.own.Scan(bytes(from, fromLen), int(limit), func(key, value []byte) {
+	failed := own.own.Scan(bytes(from, fromLen), bounded(limit), func(key, value []byte) {
 		lengths := [2]uint64{uint64(len(key)), uint64(len(value))}
 		own.value.Append(unsafe.Slice((*byte)(unsafe.Pointer(&lengths)), unsafe.Sizeof(lengths)))
 		own.value.Append(key)

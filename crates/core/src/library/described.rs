@@ -52,7 +52,7 @@ impl Described {
     /// Checks what can be checked before the store is opened.
     ///
     /// # Errors
-    /// What is wrong, in a sentence that names the field.
+    /// The fault, in a sentence that names the field.
     pub fn check(&self) -> Result<(), String> {
         let named_well = |name: &str, others: &[u8]| {
             let fits =

@@ -335,7 +335,7 @@ struct Scanning<'a> {
     shown: usize,
     limit: usize,
     wrong: Result<()>,
-    /// What the visitor panicked with, which must not pass the library.
+    /// The panic of the visitor, which must not pass the library.
     panic: Option<Box<dyn Any + Send>>,
 }
 

@@ -15,7 +15,7 @@ pub struct GivingBack {
     pub remove_ns: u64,
     /// The store's files afterwards.
     pub disk: Disk,
-    /// What the engine's own way to give space back did then; nothing where it has none.
+    /// The outcome of the engine's own way to give space back; nothing where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted: Option<Compacted>,
 }

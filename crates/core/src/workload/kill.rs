@@ -161,7 +161,7 @@ pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ende
     let Asked { stores, spec } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
     step.begin();
-    let store = open(&spec.options(1)).map_err(on_store::unsupported_or_failed)?;
+    let store = open(&spec.options(spec.cell.threads().into())).map_err(on_store::unsupported_or_failed)?;
     Step::Working.begin();
     Ok(store)
 }

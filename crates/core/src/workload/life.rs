@@ -127,7 +127,7 @@ struct Aging<'a> {
     gauge: &'a Gauge<'a>,
 }
 
-/// What became of it, before it is summed up.
+/// The outcome of that, before it is summed up.
 struct Aged {
     load: Load,
     loaded: Written,

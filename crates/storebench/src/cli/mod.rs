@@ -64,6 +64,9 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
 
 /// The same with more than measuring.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
+    if let Some(begin) = extras.begin {
+        begin();
+    }
     store::make_servers_known(stores);
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,

@@ -6,6 +6,7 @@ mod structures;
 #[cfg(test)]
 mod tests;
 
+pub use self::library::make_quiet;
 use std::ffi::{c_uint, c_void};
 
 use storebench_core::store::{
@@ -109,7 +110,7 @@ const SETTINGS: &[SettingDef] = &[
     )
     .bytes()
     .read_by("the environment's own account"),
-    SettingDef::new("pagesize", "256 to 65536, a power of two", "the system's page", "a page")
+    SettingDef::new("pagesize", "a size from 256 to 65536, a power of two", "the system's page", "a page")
         .bytes()
         .limiting(|value, can| {
             if let Some((page, longest)) =

@@ -90,6 +90,9 @@ mod support;
 #[cfg(feature = "unqlite")]
 mod unqlite;
 
+#[cfg(feature = "libmdbx")]
+pub use self::libmdbx::make_quiet as make_libmdbx_quiet;
+
 store!("sqlite", sqlite::SQLITE, "SQL database in one file (B-tree)");
 store!("leveldb", leveldb::LEVELDB, "log-structured merge tree");
 store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");

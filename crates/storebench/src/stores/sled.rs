@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch as Writes, Config, Db};
@@ -108,13 +108,31 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     if let Some(bytes) = cache_bytes {
         config = config.cache_capacity(bytes);
     }
-    let db = config.open().map_err(StoreError::engine)?;
+    let db = when_unlocked(|| config.open())?;
     if let Some(bytes) = cache_bytes {
         // sled lowers it to the memory that it may use.
         expect_taken("cache_capacity", &bytes, &db.context.cache_capacity)?;
     }
     let unlocked = Unlocked { file: options.directory.join(FILE) };
     Ok(Box::new(Sled { db, flush, directory: options.directory.into(), guarantee, unlocked }))
+}
+
+/// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process that was being started while it was
+/// open and has its files until it runs another program.
+fn when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
+    let latest = Instant::now() + Duration::from_secs(2);
+    loop {
+        match open() {
+            Err(sled::Error::Io(error)) if is_lock(&error) && Instant::now() < latest => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened.map_err(StoreError::engine),
+        }
+    }
+}
+
+fn is_lock(error: &io::Error) -> bool {
+    error.to_string().contains("could not acquire lock")
 }
 
 /// The log, which sled also locks.

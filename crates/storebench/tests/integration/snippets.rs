@@ -86,7 +86,8 @@ const TUNED: OfStores = &[
         "lmdb",
         &[
             ("map_size", "1073741824", ""),
-            ("max_readers", "200", ""),
+            // As many as a page of its own has room for.
+            ("max_readers", "200", "238"),
             ("nordahead", "true", "MDB_NORDAHEAD"),
             ("nomeminit", "true", "MDB_NOMEMINIT"),
             ("writemap", "true", "MDB_WRITEMAP"),

@@ -12,9 +12,13 @@ use storebench_core::store::Guarantee;
 use self::built::{example, faulty};
 use crate::cli::support::{Said, Scratch, TINY};
 
-/// A small run of a store of a library.
+/// A small run of a store of a library, with these arguments in place of its own.
 fn run(scratch: &Scratch, library: &Path, arguments: &str) -> Said {
-    scratch.storebench(&format!("run crud {TINY} --store-library {} {arguments}", library.display()))
+    let words: Vec<&str> = TINY.split_whitespace().collect();
+    let own = words.chunks(2).filter(|pair| !arguments.contains(pair[0]));
+    let own: Vec<String> = own.map(|pair| pair.join(" ")).collect();
+    let own = own.join(" ");
+    scratch.storebench(&format!("run crud {own} --store-library {} {arguments}", library.display()))
 }
 
 /// The only trial of the only run.

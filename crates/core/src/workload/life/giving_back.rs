@@ -18,7 +18,7 @@ use crate::workload::stop::Stop;
 const LEFT: usize = 10;
 /// Records that are looked for after they were removed, at most.
 const LOOKED_FOR: usize = 1_000;
-/// How often the files are looked at while space is given back.
+/// The time between two looks at the files while space is given back.
 const LOOKS: Duration = Duration::from_millis(5);
 
 /// The records of a set at its end.

@@ -48,7 +48,7 @@ const HISTOGRAMS_BYTES: f64 = 1e6;
 /// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LifeParameters {
-    /// How the set is written.
+    /// The way in which the set is written.
     pub churn: Churn,
     /// The records of the set.
     pub records: u64,

@@ -5,7 +5,7 @@ use crate::workload::choose::Chooser;
 /// The exponent of Zipf's law, as YCSB has it.
 const EXPONENT: f64 = 0.99;
 
-/// How the set is written.
+/// The way in which the set is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Churn {
     /// Any record is overwritten, each as likely as any other.
@@ -51,7 +51,7 @@ pub struct Step {
 pub struct Set {
     churn: Churn,
     chooser: Chooser,
-    /// How often the record of each place was replaced by another.
+    /// The number of times that the record of each place was replaced by another.
     generations: Vec<u32>,
     versions: Vec<u8>,
     /// The place of the oldest, where that is what goes next.

@@ -1,6 +1,6 @@
 //! libmdbx's calls.
 
-use std::ffi::{CString, c_char, c_int, c_uint};
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr;
@@ -10,6 +10,18 @@ use storebench_core::store::{Result, StoreError};
 use super::ffi;
 use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
 use crate::stores::mapped::{Environment, Library, check};
+
+/// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started.
+pub fn make_quiet() {
+    const WARNINGS: c_int = 2;
+    const AS_IT_IS: c_int = -1;
+    unsafe extern "C" {
+        // Its logger takes a `va_list`, for which Rust has no name.
+        fn mdbx_setup_debug(level: c_int, flags: c_int, logger: *const c_void) -> c_int;
+    }
+    // SAFETY: the flags and the logger stay as they are, which -1 stands for.
+    unsafe { mdbx_setup_debug(WARNINGS, AS_IT_IS, ptr::without_provenance(usize::MAX)) };
+}
 
 /// libmdbx.
 pub struct Mdbx;

@@ -89,7 +89,7 @@ fn lists_and_dry_runs_fit_the_screen() {
 #[test]
 fn no_command_at_all_shows_the_help() {
     let said = Scratch::in_memory().storebench("").ends(Exit::Usage);
-    assert!(said.out.is_empty() && said.err.contains("Usage: storebench <COMMAND>"), "{said}");
+    assert!(said.out.is_empty() && said.err.contains("Usage: storebench [OPTIONS] <COMMAND>"), "{said}");
 }
 
 #[test]

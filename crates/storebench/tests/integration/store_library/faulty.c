@@ -5,15 +5,40 @@
 
 #include <signal.h>
 
-enum {
-    FAULT_NONE,
-    /* What can be told before a run. */
-    FAULT_NO_SYMBOL, FAULT_NULL, FAULT_OTHER_VERSION, FAULT_NO_STORES, FAULT_SMALL, FAULT_NO_PUT, FAULT_NO_SCAN, FAULT_BAD_NAME,
-    FAULT_TAKEN_NAME, FAULT_NO_OFFERS, FAULT_NO_VERSION, FAULT_UNBOUND, FAULT_CRASH_LOAD, FAULT_CRASH_ASK, FAULT_HANG_ASK, FAULT_EXIT_ASK,
-    /* What a trial tells. */
-    FAULT_CRASH_OPEN, FAULT_FAIL_OPEN, FAULT_MUTE_OPEN, FAULT_CRASH_PUT, FAULT_HANG_PUT, FAULT_EXIT_PUT, FAULT_BAD_CODE, FAULT_BAD_VALUE,
-    FAULT_OTHER_TIER, FAULT_DROPS_PUTS, FAULT_NEVER_SYNCS, FAULT_MISCOUNTS, FAULT_FORGETS, FAULT_PRINTS
-};
+/* Numbers that the preprocessor knows, too. */
+#define FAULT_NONE 0
+/* What can be told before a run. */
+#define FAULT_NO_SYMBOL 1
+#define FAULT_NULL 2
+#define FAULT_OTHER_VERSION 3
+#define FAULT_NO_STORES 4
+#define FAULT_SMALL 5
+#define FAULT_NO_PUT 6
+#define FAULT_NO_SCAN 7
+#define FAULT_BAD_NAME 8
+#define FAULT_TAKEN_NAME 9
+#define FAULT_NO_OFFERS 10
+#define FAULT_NO_VERSION 11
+#define FAULT_UNBOUND 12
+#define FAULT_CRASH_LOAD 13
+#define FAULT_CRASH_ASK 14
+#define FAULT_HANG_ASK 15
+#define FAULT_EXIT_ASK 16
+/* What a trial tells. */
+#define FAULT_CRASH_OPEN 17
+#define FAULT_FAIL_OPEN 18
+#define FAULT_MUTE_OPEN 19
+#define FAULT_CRASH_PUT 20
+#define FAULT_HANG_PUT 21
+#define FAULT_EXIT_PUT 22
+#define FAULT_BAD_CODE 23
+#define FAULT_BAD_VALUE 24
+#define FAULT_OTHER_TIER 25
+#define FAULT_DROPS_PUTS 26
+#define FAULT_NEVER_SYNCS 27
+#define FAULT_MISCOUNTS 28
+#define FAULT_FORGETS 29
+#define FAULT_PRINTS 30
 #define HAS(fault) (FAULT == FAULT_##fault)
 
 #if HAS(CRASH_LOAD)
@@ -71,7 +96,7 @@ static int32_t faulty_get(void *of, const void *key, size_t key_len, const void 
 }
 
 #if !HAS(NO_SYMBOL)
-const sb_library *storebench_stores(uint32_t version) {
+__attribute__((visibility("default"))) const sb_library *storebench_stores(uint32_t version) {
     static sb_store store;
     static const sb_store *stores[] = {&store};
     static sb_library library = {SB_VERSION, 1, stores};
