@@ -214,7 +214,7 @@ impl Store for Sled {
     fn settle(&self) -> Result<()> {
         self.flush()?;
         self.wait_for_cleaning()?;
-        // What sled's own thread does with the log after each of its rounds, and nobody with the rest.
+        // The work that sled's own thread does with the log after each of its rounds, and nobody with the rest.
         let blobs = self.directory.join(BLOBS);
         let large = fs::read_dir(&blobs).map_err(StoreError::io("reading the folder of large values"))?;
         let large = large.flatten().map(|entry| entry.path()).filter(|path| path.exists());

@@ -19,7 +19,7 @@ fn stores() -> Vec<&'static StoreDef> {
     storebench::STORES.iter().filter(kept).filter(can_run).collect()
 }
 
-/// What the files took when most records were removed, and when space was given back, over what they took before.
+/// The files when most records were removed, and when space was given back, over those before.
 fn shares(measured: &Measured) -> (f64, Option<f64>) {
     let back = measured.giving_back.as_ref().unwrap();
     let share = |bytes: u64| bytes as f64 / measured.disk.allocated_bytes as f64;

@@ -86,8 +86,7 @@ const TUNED: OfStores = &[
         "lmdb",
         &[
             ("map_size", "1073741824", ""),
-            // As many as a page of its own has room for.
-            ("max_readers", "200", "238"),
+            ("max_readers", "200", ""),
             ("nordahead", "true", "MDB_NORDAHEAD"),
             ("nomeminit", "true", "MDB_NOMEMINIT"),
             ("writemap", "true", "MDB_WRITEMAP"),
@@ -99,7 +98,8 @@ const TUNED: OfStores = &[
             ("size_upper", "1073741824", ""),
             ("growth_step", "4194304", ""),
             ("pagesize", "8192", ""),
-            ("max_readers", "200", ""),
+            // As many as its pages have room for.
+            ("max_readers", "200", "238"),
             ("writemap", "true", "MDBX_WRITEMAP"),
             ("nordahead", "true", "MDBX_NORDAHEAD"),
             ("nomeminit", "true", "MDBX_NOMEMINIT"),

@@ -197,7 +197,7 @@ fn a_library_that_misbehaves_in_a_trial_costs_that_trial() {
         ("BAD_VALUE", "process", Store, "the library's get showed 5 bytes at 0x0"),
         ("OTHER_TIER", "process", Harness, "gives the guarantee none where process was promised"),
         ("DROPS_PUTS", "process", WrongData, ""),
-        ("MISCOUNTS", "process", WrongData, "21 records where 20"),
+        ("MISCOUNTS", "process", WrongData, "26 records where 25"),
         ("NEVER_SYNCS", "power", Unsynced, "syncs for"),
         ("FORGETS", "process", WrongData, ""),
     ];

@@ -25,7 +25,7 @@ pub struct Client {
     /// The number of bytes received, and of those looked at.
     received: usize,
     seen: usize,
-    /// What every key begins with.
+    /// The beginning of every key.
     beginning: Vec<u8>,
     /// Where the value lies that was shown last.
     shown: Range<usize>,

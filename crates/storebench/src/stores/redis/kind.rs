@@ -221,7 +221,7 @@ impl Server for RedisServer {
     }
 }
 
-/// What keys begin with that are the trial's own on a running server.
+/// The beginning of the keys that are the trial's own on a running server.
 fn beginning(name: &str) -> Vec<u8> {
     format!("{name}:").into_bytes()
 }
@@ -267,7 +267,7 @@ fn version_in(said: &str) -> Option<String> {
     version.split_whitespace().next().map(str::to_owned)
 }
 
-/// What is wrong with a setting stands in the last lines; else a warning of the log says it.
+/// The fault of a setting stands in the last lines; else a warning of the log says it.
 fn last_words(log: &str) -> Option<String> {
     if let Some((_, told)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
         let lines: Vec<&str> = told.lines().skip(2).map(str::trim).filter(|line| !line.is_empty()).collect();

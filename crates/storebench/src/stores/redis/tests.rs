@@ -156,7 +156,7 @@ fn a_batch_of_several_commands_is_one_transaction() {
     assert_eq!(store.count().unwrap(), 0);
 }
 
-/// What is there after a rest is also there after a kill: the snapshot that is due has been made.
+/// All that is there after a rest is also there after a kill: the snapshot that is due has been made.
 #[test]
 fn a_snapshot_is_made_when_it_settles() {
     if !is_here() {

@@ -74,7 +74,10 @@ fn what_was_settled_is_there_after_closing() {
         check(subject, &*store);
         store.settle().unwrap();
         let mut store = store;
-        assert_eq!(store.verify().unwrap(), HAVE_A_CHECK.contains(&subject.def.name));
+        let has_a_check = store.verify().unwrap();
+        if subject.def.library.is_none() {
+            assert_eq!(has_a_check, HAVE_A_CHECK.contains(&subject.def.name));
+        }
         store.close().unwrap();
         if subject.can().persists {
             check(subject, &*subject.open());

@@ -46,6 +46,7 @@ const CLI: Modules = &[
     ("dry_run", &["launch", "output"]),
     ("prepare", &["dry_run", "launch", "output"]),
     ("start", &["args", "launch", "output", "plan", "prepare", "properties", "reach", "runs", "trace"]),
+    ("libraries", &["args"]),
     ("resume", &["launch", "libraries", "reach", "runs", "trace"]),
     ("finish", &["export", "files", "output", "report"]),
     ("remote", &["args", "finish", "launch", "output", "properties", "runs"]),
@@ -67,7 +68,6 @@ const CLI: Modules = &[
             "start",
         ],
     ),
-    ("libraries", &["args"]),
     ("question", &["args", "extras", "output"]),
     ("stages", &["args", "launch", "output", "runs", "signals"]),
     (
