@@ -133,7 +133,7 @@ impl Running {
         }
     }
 
-    /// What a person is told to do about what is left there.
+    /// The advice to a person about what is left there.
     fn told_to_drop(&self) -> &'static str {
         if self.speaks_sql() { "drop it yourself, by DROP " } else { "drop it yourself, by redis-cli EVAL " }
     }
