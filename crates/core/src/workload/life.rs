@@ -183,7 +183,7 @@ impl<'a> Aging<'a> {
 /// The figures of all tenths together, and of each.
 fn results(lane: &Lane<'_>, tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
     let mut rounds = Vec::with_capacity(tenths.len());
-    let (mut elapsed, mut all) = (Elapsed::default(), None);
+    let mut elapsed = Elapsed::default();
     for (recorder, tenth) in lane.measured.iter().zip(tenths) {
         let mut operations = of_kinds(recorder, &tenth.elapsed)?;
         if let Some(first) = operations.first_mut() {
@@ -193,23 +193,12 @@ fn results(lane: &Lane<'_>, tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>,
         }
         rounds.push(Round { operations, disk: tenth.disk });
         elapsed = elapsed.plus(tenth.elapsed);
-        all = Some(match all {
-            None => recorder.clone(),
-            Some(mut all) => {
-                merge(&mut all, recorder)?;
-                all
-            }
-        });
     }
-    let all = all.ok_or_else(|| Stop::harness("nothing was done"))?;
+    let all = Recorder::of_all(lane.measured.iter().cloned())?;
     Ok((of_kinds(&all, &elapsed)?, rounds))
 }
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
-
-fn merge(all: &mut Recorder, more: &Recorder) -> Result<(), Stop> {
-    all.merge(more).map_err(Stop::harness)
-}
 
 /// All calls together, then each kind that occurs.
 fn of_kinds(recorder: &Recorder, elapsed: &Elapsed) -> Result<Vec<OperationResult>, Stop> {

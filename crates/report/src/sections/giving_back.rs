@@ -90,14 +90,18 @@ fn cells(all: &[(&Measured, &GivingBack)]) -> RowCells {
         let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };
+    // Of a server that was running before nothing of it is known.
+    let files = |of: &dyn Fn(&GivingBack) -> Option<u64>| {
+        median(&|measured, back| measured.known_disk().and_then(|_| of(back)))
+    };
     let by = all.iter().find_map(|(_, back)| Some(back.compacted.as_ref()?.by.as_str()));
     vec![
         ("trials", Cell::whole(all.len())),
         ("values", median(&|_, back| Some(back.value_bytes))),
         ("full", median(&|measured, _| measured.known_disk().map(|disk| disk.allocated_bytes))),
-        ("removed", median(&|_, back| Some(back.disk.allocated_bytes))),
-        ("compacted", median(&|_, back| Some(back.compacted.as_ref()?.disk.allocated_bytes))),
-        ("peak", median(&|_, back| Some(back.compacted.as_ref()?.peak_bytes))),
+        ("removed", files(&|back| Some(back.disk.allocated_bytes))),
+        ("compacted", files(&|back| Some(back.compacted.as_ref()?.disk.allocated_bytes))),
+        ("peak", files(&|back| Some(back.compacted.as_ref()?.peak_bytes))),
         ("took", median(&|_, back| Some(back.compacted.as_ref()?.took_ns))),
         ("by", Cell::or_none(by, Cell::text)),
     ]

@@ -1,5 +1,6 @@
 //! The set of records: of constant size, each in a place of its own, and what is done to it next.
 
+use crate::workload::audit::Record;
 use crate::workload::choose::Chooser;
 
 /// The exponent of Zipf's law, as YCSB has it.
@@ -34,9 +35,6 @@ impl Churn {
         matches!(self, Churn::Replace | Churn::Queue)
     }
 }
-
-/// A record: its index, from which key and value follow, and the version of its value.
-pub type Record = (u64, u8);
 
 /// A step: of the record in a place, what it was and what it is then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
