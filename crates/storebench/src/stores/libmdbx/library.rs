@@ -11,7 +11,8 @@ use super::ffi;
 use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
 use crate::stores::mapped::{Environment, Library, check};
 
-/// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started.
+/// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started: with a lock that another
+/// thread may hold while that one is made, which then waits for ever.
 pub fn make_quiet() {
     const WARNINGS: c_int = 2;
     const AS_IT_IS: c_int = -1;
@@ -46,6 +47,7 @@ pub struct Sizes {
 /// Opens or makes the environment in `directory`, which no one in this process has open already. Read transactions belong to
 /// their session and not to their thread.
 pub fn open(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) -> Result<Environment<Mdbx>> {
+    make_quiet();
     let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let flags = flags | ffi::MDBX_NOSTICKYTHREADS;
     let Sizes { upper, growth_step, page } = *sizes;
