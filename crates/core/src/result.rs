@@ -3,11 +3,13 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod burst;
 mod check;
 mod course;
 mod cut;
 mod doubt;
 mod fault;
+mod fragmentation;
 mod giving_back;
 mod machine;
 mod measured;
@@ -25,11 +27,13 @@ pub use storebench_disk::cut::Cut;
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
+pub use self::burst::Burst;
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
 pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
+pub use self::fragmentation::{Fragmentation, Pieces};
 pub use self::giving_back::{Compacted, GivingBack};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
@@ -336,6 +340,12 @@ pub struct Measured {
     /// The space that came back when most records were removed, where that was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub giving_back: Option<GivingBack>,
+    /// The order of records and files after all of that, where it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragmentation: Option<Fragmentation>,
+    /// Bursts, each at another load, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bursts: Vec<Burst>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -58,6 +58,11 @@ pub struct OpenOptions<'a> {
     pub beside: Option<&'a Path>,
 }
 
+/// A reader that is held: it ends when it is dropped.
+pub trait Held {}
+
+impl<T> Held for T {}
+
 /// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
 pub trait Store: Send + Sync {
     /// A handle for one thread. Called in that thread.
@@ -127,6 +132,15 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// The engine's own.
     fn compact(&mut self) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
+    /// Begins to read as a long report or a backup does: the records are kept for it as they are now, whatever is written, until what
+    /// is given back is dropped. `None` where the engine has no such reader, or where it would keep writers from their work.
+    ///
+    /// # Errors
+    /// The engine's own.
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         Ok(None)
     }
 
@@ -302,6 +316,8 @@ pub struct Capabilities {
     /// Records that it keeps are there again when it is opened anew, after a clean close at least. False for stores that live in
     /// the process's memory.
     pub persists: bool,
+    /// A reader can be held for which records are kept as they are ([`Store::hold_reader`]), while others write.
+    pub held_reader: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,
     /// It speaks SQL ([`Store::sql`]).
@@ -339,6 +355,7 @@ impl Capabilities {
     pub const DEFAULT: Capabilities = Capabilities {
         keeps: true,
         persists: true,
+        held_reader: false,
         order: true,
         sql: false,
         transactions: false,

@@ -471,6 +471,7 @@ pub const COLUMNS: &[Column] = &[
     checks::RECOVERY_MOST,
     checks::FILES_LEFT,
     checks::FILES_GIVEN_BACK,
+    checks::SCAN_AGED,
     checks::FAULTS_SILENT,
     checks::SYNC_FAULTS_SILENT,
 ];

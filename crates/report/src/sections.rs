@@ -1,11 +1,14 @@
 //! The table of sections. An entry here stands in the terminal, in the page, in CSV, in JSON and in SQL.
 
+mod bursts;
 mod clusters;
 mod cuts;
 mod effects;
 mod estimates;
 mod faults;
+mod fragmentation;
 mod giving_back;
+mod of_stores;
 mod recovery;
 mod requests;
 mod rounds;
@@ -27,6 +30,8 @@ pub const SECTIONS: &[&Section] = &[
     &requests::SECTION,
     &estimates::SECTION,
     &rounds::SECTION,
+    &fragmentation::SECTION,
+    &bursts::SECTION,
     &giving_back::SECTION,
     &verdicts::SECTION,
 ];

@@ -1,9 +1,7 @@
-//! The axis of the workload `life`.
+//! The axes of the workload `life`.
 
 use super::def::{Axis, AxisDef, Presence, Role};
-use super::value::Value;
-use super::words::WORDS;
-use crate::shown::quoted;
+use super::words::{WORDS, one_of};
 
 /// The ways in which a set of constant size is written again and again.
 pub const CHURNS: &[&str] = &["uniform", "zipfian", "replace", "queue"];
@@ -16,15 +14,29 @@ pub(super) static CHURN: AxisDef = AxisDef {
     presence: Presence::Always(6),
     role: Role::Row,
     known: CHURNS,
-    read: |text| match CHURNS.iter().position(|known| *known == text) {
-        Some(place) => Ok(Value::new(text, place as u64, 0)),
-        None => Err(format!("{} is no churn: use {}", quoted(text), CHURNS.join(", "))),
-    },
+    read: |text| one_of(text, "a churn", CHURNS),
     words: |value| format!("churn {value}"),
+    ..WORDS
+};
+
+/// Whether a reader is held while the set is written.
+pub const READERS: &[&str] = &["none", "held"];
+
+pub(super) static READER: AxisDef = AxisDef {
+    name: "reader",
+    order: 1034,
+    help: "life: who reads while the set is written: nobody (none), or one who began before and is held (held), as a long report or a backup is",
+    many: "readers",
+    presence: Presence::Off("none"),
+    role: Role::Row,
+    known: READERS,
+    read: |text| one_of(text, "a reader", READERS),
+    words: |value| if value.text() == "held" { "reader held".into() } else { "no reader".into() },
     ..WORDS
 };
 
 #[allow(missing_docs, reason = "the table says what it is")]
 impl Axis {
     pub const CHURN: Axis = Axis(&CHURN);
+    pub const READER: Axis = Axis(&READER);
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::def::{Axis, AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
+use super::words::{WORDS, one_of};
 use crate::shown::quoted;
 use crate::units::{Bytes, exact_bytes};
 
@@ -132,13 +132,6 @@ impl Axis {
     pub const DATA_SIZE: Axis = Axis(&DATA_SIZE);
     pub const INDEX: Axis = Axis(&INDEX);
     pub const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
-}
-
-fn one_of(text: &str, what: &str, known: &[&str]) -> Result<Value, String> {
-    match known.iter().position(|known| *known == text.trim()) {
-        Some(place) => Ok(Value::new(known[place], place as u64, 0)),
-        None => Err(format!("{} is not {what}: use {}", quoted(text), known.join(" or "))),
-    }
 }
 
 #[cfg(test)]

@@ -255,7 +255,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 28] = [
+pub static ALL: [&AxisDef; 29] = [
     &PLACE,
     &DISK,
     &MACHINE,
@@ -281,6 +281,7 @@ pub static ALL: [&AxisDef; 28] = [
     &ycsb::WORKLOAD,
     &ycsb::DISTRIBUTION,
     &life::CHURN,
+    &life::READER,
     &shop::DATA_SIZE,
     &shop::INDEX,
     &shop::LOAD_ORDER,

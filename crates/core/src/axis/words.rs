@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
+use crate::shown::quoted;
 
 /// The fields that most axes have in common: words, which make groups and are left out of ids where they are `default`.
 pub const WORDS: AxisDef = AxisDef {
@@ -34,5 +35,13 @@ fn read_name(text: &str) -> Result<Value, String> {
     match text.trim() {
         "" => Err("a value is empty".into()),
         text => Ok(Value::word(text)),
+    }
+}
+
+/// Reads one of some words, by its place among them.
+pub fn one_of(text: &str, what: &str, known: &[&str]) -> Result<Value, String> {
+    match known.iter().position(|known| *known == text.trim()) {
+        Some(place) => Ok(Value::new(known[place], place as u64, 0)),
+        None => Err(format!("{} is not {what}: use {}", quoted(text), known.join(" or "))),
     }
 }

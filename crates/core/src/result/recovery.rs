@@ -1,4 +1,4 @@
-//! The time that a store takes to open after its process was killed, as results hold it.
+//! The time that a store takes to open, after its process was killed and after it was closed, as results hold it.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,18 @@ pub struct Recovery {
     pub killed: Vec<Reopened>,
     /// Its opening after it was closed.
     pub closed: Reopened,
+    /// The time of its first opening, which created it, in nanoseconds; 0 in results of earlier versions.
+    #[serde(default)]
+    pub created_ns: u64,
+    /// Its opening after it was killed, with nothing of its files in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_killed: Option<Reopened>,
+    /// Its opening after it was closed, with nothing of its files in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_closed: Option<Reopened>,
+    /// The means by which the page cache was emptied before these: `drop_caches` or `posix_fadvise`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_emptied_by: Option<String>,
 }
 
 /// A store that was opened again.
@@ -35,4 +47,16 @@ pub struct Reopened {
     pub open_ns: u64,
     /// The time from there until a first record was read, in nanoseconds.
     pub first_read_ns: u64,
+    /// The time from there until that record was overwritten, in nanoseconds; 0 in results of earlier versions.
+    #[serde(default)]
+    pub first_write_ns: u64,
+    /// Bytes that were taken from the system by read calls in all this time, not through mappings; absent where they can't be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Memory that was resident after it, above that before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// The time that closing took, in nanoseconds, where it was closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_ns: Option<u64>,
 }

@@ -6,6 +6,7 @@ use storebench_disk::random::Random;
 
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::measure::page_cache::{self, Emptied};
 use crate::result::{Failure, Recovery, RecoveryCheck, Reopened};
 use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
@@ -13,9 +14,14 @@ use crate::units::counted;
 use crate::workload::recover::RecoverTold;
 use crate::workload::spec::{Part, RecoverPart, Spec};
 
-/// The kills of a store of one size. The first comes when it has its records; before each other one a tenth as many are added at most.
+/// The kills of a store of one size while its files are in memory. The first comes when it has its records; before each other one a tenth
+/// as many are added at most.
 const KILLS: u64 = 5;
 const MOST_ADDED: u64 = 10;
+/// The lives after these: after the store was closed; the same, and after a kill, with nothing of its files in memory.
+const CLOSED: u64 = KILLS + 1;
+const COLD_CLOSED: u64 = CLOSED + 1;
+const COLD_KILLED: u64 = COLD_CLOSED + 1;
 /// The longest that one of its processes may take: a while, and more the more records it adds.
 const LONGEST: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
@@ -42,7 +48,7 @@ pub enum Checked {
 
 /// The end of one of its processes.
 enum Lived {
-    Opened { open_ns: u64, first_read_ns: u64 },
+    Opened(Reopened),
     Lost(String),
     Not(String),
     Interrupted,
@@ -59,7 +65,7 @@ impl Check<'_> {
             self.empty()?;
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
             match self.kill_again_and_again(&mut recovery)? {
-                Lived::Opened { .. } => made.sizes.push(recovery),
+                Lived::Opened(_) => made.sizes.push(recovery),
                 Lived::Lost(message) => return Ok(Checked::Failed(format!("recovery check: {message}"))),
                 Lived::Interrupted => return Ok(Checked::Interrupted),
                 Lived::Not(reason) => {
@@ -80,31 +86,43 @@ impl Check<'_> {
             .map_err(Error::io("emptying", directory))
     }
 
-    /// Fills a store, kills it several times, closes it, and opens it once more; the first end that was not as it should be.
+    /// Fills a store, kills it several times, closes it, and opens it once more; then it is opened twice with nothing in memory, after it
+    /// was closed and after it was killed. Gives the first end that was not as it should be.
     fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<Lived> {
         let mut random = Random::seeded(self.seed);
         let (mut records, mut added) = (0, 0);
-        // One that fills it, as many as are killed, and one after it was closed.
-        for life in 0..=KILLS + 1 {
+        for life in 0..=COLD_KILLED {
+            if life >= COLD_CLOSED {
+                match self.emptied() {
+                    Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
+                    None => break,
+                }
+            }
             let adds = match life {
                 0 => recovery.records,
-                1..KILLS => 1 + random.below((recovery.records / MOST_ADDED).max(1)),
+                1..KILLS | COLD_CLOSED => 1 + random.below((recovery.records / MOST_ADDED).max(1)),
                 _ => 0,
             };
-            let part = RecoverPart { records, adds, closes: life >= KILLS };
-            let (open_ns, first_read_ns) = match self.live(part)? {
-                Lived::Opened { open_ns, first_read_ns } => (open_ns, first_read_ns),
+            let part = RecoverPart { records, adds, closes: matches!(life, KILLS | CLOSED | COLD_KILLED) };
+            let reopened = match self.live(part)? {
+                Lived::Opened(reopened) => Reopened { added, ..reopened },
                 ended => return Ok(ended),
             };
-            let reopened = Reopened { records, added, open_ns, first_read_ns };
             match life {
-                0 => {}
+                0 => recovery.created_ns = reopened.open_ns,
                 1..=KILLS => recovery.killed.push(reopened),
-                _ => recovery.closed = reopened,
+                CLOSED => recovery.closed = reopened,
+                COLD_CLOSED => recovery.cold_closed = Some(reopened),
+                _ => recovery.cold_killed = Some(reopened),
             }
             (records, added) = (records + adds, adds);
         }
-        Ok(Lived::Opened { open_ns: 0, first_read_ns: 0 })
+        Ok(Lived::Opened(recovery.closed))
+    }
+
+    /// Nothing of the store's files is in memory, which nobody has open; `None` where that can't be had.
+    fn emptied(&self) -> Option<Emptied> {
+        page_cache::empty(&self.spec.directory).ok()
     }
 
     fn live(&self, part: RecoverPart) -> Result<Lived> {
@@ -116,10 +134,9 @@ impl Check<'_> {
             (End::Interrupted, _) => Lived::Interrupted,
             (_, Ok(RecoverTold::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),
             (_, Ok(RecoverTold::Failed { message, .. })) => Lived::Not(message),
-            (
-                End::Well | End::Badly { signal: Some(9), .. },
-                Ok(RecoverTold::Opened { open_ns, first_read_ns }),
-            ) => Lived::Opened { open_ns, first_read_ns },
+            (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoverTold::Opened(reopened))) => {
+                Lived::Opened(reopened)
+            }
             (End::Badly { message, .. }, _) => Lived::Not(message),
             (End::Unsaved(error), _) => Lived::Not(format!("its report could not be written: {error}")),
             (End::Well, Err(error)) => Lived::Not(format!("it left no readable result: {error}")),

@@ -1,23 +1,30 @@
 //! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with figures
-//! after each tenth. At last most of it is removed, and the space that comes back is measured.
+//! after each tenth. Then bursts may come. At last most of it is removed, and the space that comes back is measured.
 
+mod bursts;
+mod fragmentation;
 mod giving_back;
 mod lane;
 mod parameters;
 mod set;
 
 use std::sync::Mutex;
+use std::time::Duration;
 
+use self::bursts::Schedule;
 use self::giving_back::Remains;
-use self::lane::{KINDS, Lane};
+use self::lane::{KINDS, Lane, Order};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
 use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Disk, Load, Measured, OVERALL, OperationResult, Round, Written};
-use crate::store::{Capabilities, Store};
+use crate::result::{
+    Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Round, Written,
+};
+use crate::store::{Capabilities, Held, Session, Store};
+use crate::units::Percent;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
@@ -40,6 +47,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: &[
         Axis::STORE,
         Axis::CHURN,
+        Axis::READER,
         Axis::RECORD_SIZE,
         Axis::RECORDS,
         Axis::DATA,
@@ -51,7 +59,14 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::TUNING,
         Axis::COMPRESSION,
     ],
-    parameters: &[&parameters::TURNOVER, &EQUAL_CACHE, &BATCH, &AFTER_LOAD],
+    parameters: &[
+        &parameters::TURNOVER,
+        &parameters::BURSTS,
+        &parameters::BURST_PERIOD,
+        &EQUAL_CACHE,
+        &BATCH,
+        &AFTER_LOAD,
+    ],
     operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
@@ -75,16 +90,20 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let scans = work.churn == Churn::Queue && keeps && order;
     let lane = Lane::new(&work, &records, &gauge, scans, spec.seed).map_err(Ended::harness)?;
     let lanes = [Mutex::new(lane)];
+    let holds_reader = parameters::has_held_reader(&spec.cell);
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
     let mut trial = OnStore::begin((store, open), spec.options(1), Some(promised), spec)?;
-    let aging = Aging { work: &work, records: &records, gauge: &gauge };
-    let aged = aging.tenths(&trial.bench, &lanes, &mut batch, &mut acknowledged)?;
+    let aging =
+        Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
+    aging.probe(&trial.bench)?;
+    let aged = aging.all(&trial.bench, &lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let [lane] = lanes.map(own);
-    for (number, tenth) in aged.tenths.iter().enumerate() {
+    let counted = aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts);
+    for (number, counters) in counted.enumerate() {
         let writes = if number == 0 { lane.writes } else { 0 };
-        Acknowledged::new("writes", writes, 1, &tenth.gauged.counters).note(&mut acknowledged);
+        Acknowledged::new("writes", writes, 1, counters).note(&mut acknowledged);
     }
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
     let remains = Remains::of(&lane.set, work.churn, &records, spec.seed);
@@ -93,6 +112,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     trial.close()?;
     let Settled { mut bench, measured } = trial;
     let lives_on = keeps && persists;
+    let pieces = bench.elsewhere().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let giving_back = lives_on.then(|| remains.give_back(&mut bench, &work)).transpose()?;
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
     let stored = remains.stored();
@@ -106,6 +126,8 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         stored,
         written: Some(written),
         giving_back,
+        fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
+        bursts: lane.bursts,
         audit: open.or(anew),
         doubts,
         ..measured
@@ -125,6 +147,10 @@ struct Aging<'a> {
     work: &'a LifeParameters,
     records: &'a Records,
     gauge: &'a Gauge<'a>,
+    /// Whether all records can be scanned.
+    in_order: bool,
+    /// Whether a reader is held while the set is written.
+    holds_reader: bool,
 }
 
 /// The outcome of that, before it is summed up.
@@ -132,6 +158,9 @@ struct Aged {
     load: Load,
     loaded: Written,
     tenths: Vec<Tenth>,
+    /// The counters over each load with a burst.
+    bursts: Vec<Counters>,
+    fragmentation: Fragmentation,
 }
 
 /// A tenth of the steps.
@@ -141,8 +170,10 @@ struct Tenth {
     disk: Disk,
 }
 
+type Crew<'c, 's, 'a> = crew::Crew<'c, dyn Session + 's, Lane<'a>, Order>;
+
 impl<'a> Aging<'a> {
-    fn tenths(
+    fn all(
         self,
         bench: &Bench<'_>,
         lanes: &[Mutex<Lane<'a>>; 1],
@@ -150,33 +181,92 @@ impl<'a> Aging<'a> {
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<Aged, Stop> {
         let store: &dyn Store = bench.store()?;
-        let (mut load, mut loaded) = Default::default();
-        let tenths = crew::with(
+        let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
+        let (tenths, aged_scans_ns, bursts) = crew::with(
             self.gauge.clock,
             lanes,
             || crew::session(store),
             |session| {
-                let count = self.work.records;
-                let records = self.records;
-                let add = |batch: &mut Batch, index| {
-                    batch.add(&records.key(index), |values| records.append_value(index, 0, values));
-                };
-                let add = numbered(count, add);
-                (load, loaded) =
-                    loader::load(Some(count), batch, session, acknowledged, self.work.after_load, add)?;
+                (load, loaded) = self.load(batch, session, acknowledged)?;
+                fresh_scans_ns = self.scans(session)?;
                 Ok(())
             },
             |crew| {
-                let tenth = |_| {
-                    let (elapsed, gauged) = self.gauge.over(|| crew.round(()))?;
-                    let disk = bench.disk();
-                    let disk = disk.map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
-                    Ok(Tenth { elapsed, gauged, disk })
-                };
-                (0..TENTHS).map(tenth).collect::<Result<Vec<_>, Stop>>()
+                let reader = self.hold_reader(store)?;
+                let tenths = self.tenths(bench, crew)?;
+                drop(reader);
+                let scans_ns = self.scans(&mut *crew.handle)?;
+                let bursts = self.bursts(crew, &tenths)?;
+                Ok((tenths, scans_ns, bursts))
             },
         )?;
-        Ok(Aged { load, loaded, tenths })
+        let fragmentation = Fragmentation { fresh_scans_ns, aged_scans_ns, pieces: None };
+        Ok(Aged { load, loaded, tenths, bursts, fragmentation })
+    }
+
+    /// Sees that the store, as it was opened, has a reader where one is to be held.
+    fn probe(self, bench: &Bench<'_>) -> Result<(), Ended> {
+        let store = bench.store()?;
+        if self.holds_reader && self.hold_reader(store)?.is_none() {
+            return Err(Ended::Unsupported(
+                "with these settings a reader that is held would keep writers from their work".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn Held + '_>>, Stop> {
+        let held = if self.holds_reader { store.hold_reader() } else { Ok(None) };
+        held.map_err(|error| Stop::store("holding a reader", &error))
+    }
+
+    fn load(
+        self,
+        batch: &mut Batch,
+        session: &mut (dyn Session + '_),
+        acknowledged: &mut Vec<Acknowledged>,
+    ) -> Result<(Load, Written), Stop> {
+        let Aging { work, records, .. } = self;
+        let add = |batch: &mut Batch, index| {
+            batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+        };
+        let add = numbered(work.records, add);
+        loader::load(Some(work.records), batch, session, acknowledged, work.after_load, add)
+    }
+
+    fn tenths(self, bench: &Bench<'_>, crew: &mut Crew<'_, '_, 'a>) -> Result<Vec<Tenth>, Stop> {
+        let tenth = |_| {
+            let (elapsed, gauged) = self.gauge.over(|| crew.round(Order::Tenth))?;
+            let disk = bench.disk().map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
+            Ok(Tenth { elapsed, gauged, disk })
+        };
+        (0..TENTHS).map(tenth).collect()
+    }
+
+    /// Sends bursts at each load; gives the counters over each.
+    fn bursts(self, crew: &mut Crew<'_, '_, 'a>, tenths: &[Tenth]) -> Result<Vec<Counters>, Stop> {
+        let per_second = self.sustained(tenths);
+        let burst = |share: &Percent| {
+            let schedule = Schedule::of(share.0, per_second, self.work.burst_period);
+            let (_, gauged) = self.gauge.over(|| crew.round(Order::Bursts(schedule)))?;
+            Ok(gauged.counters)
+        };
+        self.work.bursts.iter().map(burst).collect()
+    }
+
+    /// The times of scans over all records, where these have an order.
+    fn scans(self, session: &mut (dyn Session + '_)) -> Result<Vec<u64>, Stop> {
+        match self.in_order {
+            true => fragmentation::scans(session, self.work.records, self.gauge.clock),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// The steps of a second that the store made in the last half of its life, one after the other.
+    fn sustained(self, tenths: &[Tenth]) -> f64 {
+        let last = &tenths[tenths.len() / 2..];
+        let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
+        last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9)
     }
 }
 

@@ -68,6 +68,11 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store has no reader that can be held, which the workload needs.
+    NoHeldReader {
+        /// The store's name.
+        store: &'static str,
+    },
     /// The work that is asked for contradicts itself; the text says how.
     Contradiction(String),
     /// No trace is named that was looked at.
@@ -130,6 +135,7 @@ pub enum Reason {
 /// Abilities that a store lacks by its nature and that a workload needs, as sentences say it.
 const NO_SQL: &str = "does not speak SQL";
 const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
+const NO_HELD_READER: &str = "has no reader for which records are kept as they were while others write";
 const NO_ORDER: &str = "keeps no order to scan in";
 const ONE_SESSION: &str = "takes one session at a time";
 
@@ -138,7 +144,9 @@ const ONE_SESSION: &str = "takes one session at a time";
 pub fn is_not_applicable(sentence: &str) -> bool {
     // Its name has no blank in it.
     let lacks = sentence.split_once(' ').map_or("", |(_, lacks)| lacks);
-    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, ONE_SESSION].iter().any(|lack| lacks.starts_with(lack))
+    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, ONE_SESSION]
+        .iter()
+        .any(|lack| lacks.starts_with(lack))
 }
 
 impl Reason {
@@ -181,6 +189,7 @@ impl fmt::Display for Reason {
             Reason::NoSql { store } => write!(f, "{store} {NO_SQL}"),
             Reason::NoTransactions { store } => write!(f, "{store} {NO_TRANSACTIONS}"),
             Reason::NoOrder { store } => write!(f, "{store} {NO_ORDER}"),
+            Reason::NoHeldReader { store } => write!(f, "{store} {NO_HELD_READER}"),
             Reason::Contradiction(why) => f.write_str(why),
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
@@ -263,6 +272,10 @@ mod tests {
             (Reason::NoSql { store }, "redb does not speak SQL"),
             (Reason::NoTransactions { store }, "redb is opened without transactions that read and write"),
             (Reason::NoOrder { store }, "redb keeps no order to scan in"),
+            (
+                Reason::NoHeldReader { store },
+                "redb has no reader for which records are kept as they were while others write",
+            ),
             (Reason::Contradiction("too few".into()), "too few"),
             (
                 Reason::NothingToShare { machine: "here".into() },
@@ -299,6 +312,7 @@ mod tests {
                 Reason::NoSql { .. }
                     | Reason::NoTransactions { .. }
                     | Reason::NoOrder { .. }
+                    | Reason::NoHeldReader { .. }
                     | Reason::OneSession { .. }
             );
             assert_eq!(is_not_applicable(sentence), lacks, "{sentence}");

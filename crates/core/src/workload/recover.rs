@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::Failure;
+use crate::measure::counters::Snapshot;
+use crate::measure::process;
+use crate::result::{Failure, Reopened};
 use crate::store::{Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
@@ -23,13 +25,8 @@ const MOST_BYTES: usize = 400;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoverTold {
-    /// The times of opening and of reading a first record, in nanoseconds.
-    Opened {
-        /// Opening.
-        open_ns: u64,
-        /// Reading.
-        first_read_ns: u64,
-    },
+    /// It was opened, and did its work.
+    Opened(Reopened),
     /// The store did not do what it should.
     Failed {
         /// The kind of failure.
@@ -57,28 +54,34 @@ pub fn run(
         Err(ended) => return tell(&told(ended)),
     };
     if part.closes {
+        let start = Instant::now();
         let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
-        return tell(&closed.map_or_else(told, |()| opened));
+        let close_ns = Some(start.elapsed().as_nanos() as u64);
+        return tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopened { close_ns, ..opened })));
     }
-    tell(&opened)?;
+    tell(&RecoverTold::Opened(opened))?;
     Err(kill::die())
 }
 
-/// The store, opened again and with more records, and the times that this took.
-fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, RecoverTold), Ended> {
+/// The store, opened again and with more records, and what this took.
+fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopened), Ended> {
     let is_first = part.records == 0;
     let step = if is_first { Step::Opening } else { Step::Reopening };
-    let start = Instant::now();
+    let resident = || process::resident().ok().map(|resident| resident.now_bytes);
+    let (base, before, start) = (resident(), Snapshot::now(), Instant::now());
     let store = kill::open(asked, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
-    {
-        let mut session = kill::session(&*store)?;
-        if let Some(last) = part.records.checked_sub(1) {
-            must_have(&mut *session, last)?;
-        }
-    }
-    let first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);
     let mut session = kill::session(&*store)?;
+    let mut reopened = Reopened { records: part.records, open_ns, ..Reopened::default() };
+    if let Some(last) = part.records.checked_sub(1) {
+        must_have(&mut *session, last)?;
+        reopened.first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);
+        overwrite(&mut *session, last)?;
+        let since = open_ns + reopened.first_read_ns;
+        reopened.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(since);
+    }
+    reopened.read_bytes = before.until_now().read_bytes;
+    reopened.memory_bytes = base.zip(resident()).map(|(base, now)| now.saturating_sub(base));
     add(&mut *session, part.records..part.records + part.adds)?;
     drop(session);
     if part.closes {
@@ -89,7 +92,7 @@ fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Recover
             )));
         }
     }
-    Ok((store, RecoverTold::Opened { open_ns, first_read_ns }))
+    Ok((store, reopened))
 }
 
 fn count(store: &dyn Store) -> Result<u64, Stop> {
@@ -111,6 +114,13 @@ fn must_have(session: &mut dyn Session, record: u64) -> Result<(), Ended> {
     is_right
         .then_some(())
         .ok_or_else(|| missing(format!("the acknowledged record {key} is missing or wrong")))
+}
+
+/// Writes a record as it is.
+fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), Stop> {
+    let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
+    let written = session.update(key.as_bytes(), &value);
+    written.map_err(|error| Stop::store(&format!("overwriting the record {key}"), &error))
 }
 
 fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), Stop> {

@@ -87,6 +87,14 @@ pub(super) const FILES_GIVEN_BACK: Column =
     })
     .closer();
 
+/// The time of a scan over all records at the end of a set's life, over that after it was loaded.
+pub(super) const SCAN_AGED: Column =
+    trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
+        let one = m.fragmentation.as_ref()?;
+        over(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
+    })
+    .closer();
+
 /// A size of the files over that at the end of the operations, where that is known.
 fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {
     over(bytes, measured.known_disk()?.allocated_bytes)

@@ -203,6 +203,8 @@ pub fn measured(ns: f64) -> Measured {
         fault_check: None,
         recovery_check: None,
         giving_back: None,
+        fragmentation: None,
+        bursts: vec![],
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,

@@ -1,16 +1,11 @@
 //! The space that each store gives back when most of its records are removed.
 
-use std::borrow::Cow;
-
-use indexmap::IndexMap;
 use storebench_core::result::{GivingBack, Measured};
 
+use super::of_stores::{self, Row};
 use crate::column::Unit;
-use crate::data::matrix::Sorted;
-use crate::data::merge::{Entry, Merged, measured};
-use crate::data::names::joined;
-use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
 use crate::stats::quantile;
 
 /// The section.
@@ -49,43 +44,20 @@ gave back; the files were looked at every few milliseconds. Medians over trials.
 call, or is a server that was running before.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let mut table = Table::new(&GIVING_BACK);
-    for group in &merged.groups {
-        let sorted = Sorted::new(merged, group);
-        for (position, here) in &sorted.entries {
-            let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
-            let title = joined([group.key.hardware.as_str(), &at]);
-            for (store, row) in rows(here) {
-                let head = [
-                    ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&at).shown(title.clone())),
-                    ("store", Cell::store(&store, merged.readable.name(&store))),
-                ];
-                table.push(Seen::Always, head.into_iter().chain(row));
-            }
-        }
-    }
+    let table = of_stores::table(merged, &GIVING_BACK, rows);
     if table.rows.is_empty() {
         return Vec::new();
     }
     vec![Block::Table(table), Block::Note(LEGEND.into())]
 }
 
-type RowCells = Vec<(&'static str, Cell)>;
-
-fn rows(here: &IndexMap<Cow<'_, str>, Vec<Entry<'_>>>) -> Vec<(String, RowCells)> {
-    let row = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
-        let of = |(_, measured)| -> Option<(&Measured, &GivingBack)> {
-            let measured: &Measured = measured;
-            Some((measured, measured.giving_back.as_ref()?))
-        };
-        let all: Vec<_> = measured(entries).into_iter().filter_map(of).collect();
-        (!all.is_empty()).then(|| (store.to_string(), cells(&all)))
-    };
-    here.iter().filter_map(row).collect()
+fn rows(trials: &[&Measured]) -> Vec<Row> {
+    let all: Vec<(&Measured, &GivingBack)> =
+        trials.iter().filter_map(|measured| Some((*measured, measured.giving_back.as_ref()?))).collect();
+    if all.is_empty() { Vec::new() } else { vec![cells(&all)] }
 }
 
-fn cells(all: &[(&Measured, &GivingBack)]) -> RowCells {
+fn cells(all: &[(&Measured, &GivingBack)]) -> Row {
     let median = |of: &dyn Fn(&Measured, &GivingBack) -> Option<u64>| {
         let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))

@@ -17,7 +17,7 @@ use crate::stats::quantile;
 /// The section.
 pub const SECTION: Section = Section {
     name: "recovery",
-    title: "Recovery: how long a store takes to open after its process was killed",
+    title: "Opening: how long a store takes after its process was killed, and after it was closed",
     link: "Recovery",
     stands: Stands::Above,
     at_end: true,
@@ -32,27 +32,42 @@ const RECOVERY: Shape = Shape {
         Column::text("title").at(Place::Group, ""),
         Column::text("store").at(Place::Line, ""),
         Column::whole("records").at(Place::Line, "records"),
-        Column::whole("kills").at(Place::Line, "kills"),
-        Column::real("open_p50", Unit::Nanoseconds).at(Place::Line, "median"),
+        Column::whole("kills"),
+        Column::real("open_p50", Unit::Nanoseconds).at(Place::Line, "killed"),
         Column::real("open_most", Unit::Nanoseconds).at(Place::Line, "longest"),
-        Column::real("first_read_p50", Unit::Nanoseconds).at(Place::Line, "first read"),
-        Column::real("closed_p50", Unit::Nanoseconds).at(Place::Line, "after closing"),
+        Column::real("first_read_p50", Unit::Nanoseconds).at(Place::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).at(Place::Line, "write"),
+        Column::real("closed_p50", Unit::Nanoseconds).at(Place::Line, "closed"),
+        Column::real("cold_killed_p50", Unit::Nanoseconds).at(Place::Line, "killed, cold"),
+        Column::real("cold_closed_p50", Unit::Nanoseconds).at(Place::Line, "closed, cold"),
+        Column::real("created_p50", Unit::Nanoseconds),
+        Column::real("closing_p50", Unit::Nanoseconds),
+        Column::real("read_p50", Unit::Bytes),
+        Column::real("memory_p50", Unit::Bytes),
         Column::text("not_made"),
     ],
 };
 
 const LEGEND: &str = "\
 Each store was filled in batches of 1,000 records of up to 400 bytes, killed, opened by a new process, given up to a tenth as many more, killed \
-again, five times in all, then closed and opened once more. Its files were in the memory of the kernel. median, longest: from the call that opens \
-it until it returns; a server is started in it. first read: from there until the record that was acknowledged last had been read, in the median. \
-after closing: the same call, after the store was closed.";
+again, five times in all, then closed and opened once more. Its files were in the memory of the kernel. killed, longest: from the call that opens \
+it until it returns, in the median and at most; a server is started in it. read: from there until the record that was acknowledged last had \
+been read; write: from there until it had been overwritten, both in the median. closed: the call that opens it, after the store was closed. \
+killed, cold; closed, cold: the same once more each, when the kernel's memory had been emptied of its files.";
 
 /// Openings of one store with so many records.
 #[derive(Default)]
 struct Opened {
     open_ns: Vec<u64>,
     first_read_ns: Vec<u64>,
+    first_write_ns: Vec<u64>,
     closed_ns: Vec<u64>,
+    cold_killed_ns: Vec<u64>,
+    cold_closed_ns: Vec<u64>,
+    created_ns: Vec<u64>,
+    closing_ns: Vec<u64>,
+    read_bytes: Vec<u64>,
+    memory_bytes: Vec<u64>,
 }
 
 /// Those of one store, by number of records, and why there are no others.
@@ -108,9 +123,19 @@ fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(Stri
 impl OfStore {
     fn add(&mut self, recovery: &Recovery) {
         let opened = self.sizes.entry(recovery.records).or_default();
-        opened.open_ns.extend(recovery.killed.iter().map(|reopened| reopened.open_ns));
-        opened.first_read_ns.extend(recovery.killed.iter().map(|reopened| reopened.first_read_ns));
+        let killed = || recovery.killed.iter();
+        // Earlier versions have measured neither writing nor creating.
+        let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
+        opened.open_ns.extend(killed().map(|reopened| reopened.open_ns));
+        opened.first_read_ns.extend(killed().map(|reopened| reopened.first_read_ns));
+        opened.first_write_ns.extend(killed().filter_map(|reopened| known(reopened.first_write_ns)));
         opened.closed_ns.push(recovery.closed.open_ns);
+        opened.cold_killed_ns.extend(recovery.cold_killed.map(|reopened| reopened.open_ns));
+        opened.cold_closed_ns.extend(recovery.cold_closed.map(|reopened| reopened.open_ns));
+        opened.created_ns.extend(known(recovery.created_ns));
+        opened.closing_ns.extend(killed().chain([&recovery.closed]).filter_map(|reopened| reopened.close_ns));
+        opened.read_bytes.extend(killed().filter_map(|reopened| reopened.read_bytes));
+        opened.memory_bytes.extend(killed().filter_map(|reopened| reopened.memory_bytes));
     }
 }
 
@@ -123,7 +148,14 @@ fn row(records: u64, opened: &Opened) -> Vec<(&'static str, Cell)> {
         ("open_p50", ns(&opened.open_ns, 0.5)),
         ("open_most", ns(&opened.open_ns, 1.0)),
         ("first_read_p50", ns(&opened.first_read_ns, 0.5)),
+        ("first_write_p50", ns(&opened.first_write_ns, 0.5)),
         ("closed_p50", ns(&opened.closed_ns, 0.5)),
+        ("cold_killed_p50", ns(&opened.cold_killed_ns, 0.5)),
+        ("cold_closed_p50", ns(&opened.cold_closed_ns, 0.5)),
+        ("created_p50", ns(&opened.created_ns, 0.5)),
+        ("closing_p50", ns(&opened.closing_ns, 0.5)),
+        ("read_p50", ns(&opened.read_bytes, 0.5)),
+        ("memory_p50", ns(&opened.memory_bytes, 0.5)),
     ]
 }
 

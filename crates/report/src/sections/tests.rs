@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
 use storebench_core::result::{
-    Aftermath, BadState, Caught, Clocks, Compacted, Control, Counts, Cut, CutCheck, Cuts, Disk, FaultCheck,
-    FaultKind, Faults, Finding, GivingBack, KeptState, Missing, OfKind, Owner, Phase, Recovery,
-    RecoveryCheck, Reopened, Requests, Tally,
+    Aftermath, BadState, Burst, Caught, Clocks, Compacted, Control, Counts, Cut, CutCheck, Cuts, Disk,
+    FaultCheck, FaultKind, Faults, Finding, Fragmentation, GivingBack, KeptState, Latency, Missing, OfKind,
+    Owner, Phase, Pieces, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -45,6 +45,8 @@ fn run_for(section: &str) -> Run {
         "faults" => faulty(),
         "recovery" => killed(),
         "giving_back" => aged(),
+        "bursts" => bursting(),
+        "fragmentation" => fragmented(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -201,15 +203,69 @@ fn aged() -> Run {
     run
 }
 
+/// A run with bursts at two loads, of which the second is more than one of two stores gets done.
+fn bursting() -> Run {
+    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let is_quick = trial.cell.store() == "sqlite";
+        let at = |percent: f64| Burst {
+            percent,
+            per_second: 100.0 * percent,
+            times: 10.0,
+            period_ns: 60_000_000_000,
+            latency: Latency { p99_ns: 1_000_000, ..Latency::default() },
+            steps: 1_000,
+            within_10_ms: if is_quick { 1_000 } else { 25 },
+            within_100_ms: if is_quick { 1_000 } else { 240 },
+            longest_ns: if is_quick { 9_000_000 } else { 3_100_000_000 },
+            recovered_ns: (is_quick || percent < 90.0).then_some(2_500_000_000),
+            left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
+        };
+        trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
+    }
+    run
+}
+
+/// A run of a store whose scans take three times as long when it is old, and of one without order.
+fn fragmented() -> Run {
+    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let in_order = trial.cell.store() == "sqlite";
+        let scans = |ns: u64| if in_order { vec![ns, ns + 100, 9 * ns] } else { Vec::new() };
+        let files = if in_order { 2 } else { 100 };
+        trial.measured.as_mut().unwrap().fragmentation = Some(Fragmentation {
+            fresh_scans_ns: scans(900),
+            aged_scans_ns: scans(2_900),
+            pieces: Some(Pieces { files, pieces: files + 5 }),
+        });
+    }
+    run
+}
+
 /// A run with recoveries: of one store with two numbers of records, of which the larger takes longer, and of one none could be made.
 fn killed() -> Run {
     let stores = ["redb", "memory"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
-    let reopened = |records, added, open_ns| Reopened { records, added, open_ns, first_read_ns: 50_000 };
+    let reopened = |records, added, open_ns| Reopened {
+        records,
+        added,
+        open_ns,
+        first_read_ns: 50_000,
+        first_write_ns: 80_000,
+        read_bytes: Some(40 << 10),
+        memory_bytes: Some(2 << 20),
+        close_ns: Some(7_000_000),
+    };
     let size = |records: u64, open_ns: u64| Recovery {
         records,
         killed: (0..5).map(|kill| reopened(records + kill, records, open_ns * (10 + kill))).collect(),
         closed: reopened(records + 5, 0, open_ns),
+        created_ns: 3_000_000,
+        cold_killed: Some(reopened(records + 6, 3, open_ns * 40)),
+        cold_closed: Some(reopened(records + 5, 0, open_ns * 4)),
+        cache_emptied_by: Some("drop_caches".into()),
     };
     for trial in &mut run.trials {
         trial.measured.as_mut().unwrap().recovery_check = Some(match trial.cell.store() {
@@ -515,6 +571,16 @@ fn recoveries_are_told_by_the_number_of_records() {
 #[test]
 fn space_that_came_back_is_told_beside_that_before() {
     insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
+}
+
+#[test]
+fn the_bursts_that_a_store_takes_are_told_by_the_load() {
+    insta::assert_snapshot!("bursts", shown("bursts", bursting(), true));
+}
+
+#[test]
+fn what_age_does_to_scans_and_files_is_told() {
+    insta::assert_snapshot!("fragmentation", shown("fragmentation", fragmented(), true));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody,
 };
 
@@ -24,6 +24,7 @@ pub const FJALL: StoreDef = StoreDef {
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
+        held_reader: true,
         threads: Threads::Many,
         transactions: true,
         compression: Some("lz4"),
@@ -147,6 +148,10 @@ impl Store for Fjall {
     /// Reads all keys: the tree has no count of those that are not superseded.
     fn count(&self) -> Result<u64> {
         Ok(self.keyspace.len().map_err(StoreError::engine)? as u64)
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.database.snapshot())))
     }
 
     fn settle(&self) -> Result<()> {

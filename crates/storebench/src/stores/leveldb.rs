@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Snippet, Store,
-    StoreBuild, StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Held, Kind, Offer, OpenOptions, Result, Session, Setting, Snippet,
+    Store, StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -28,6 +28,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     practice: "a folder of files; back it up while it is closed; one process at a time",
     version: &version,
     capabilities: Capabilities {
+        held_reader: true,
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
@@ -193,6 +194,16 @@ impl Store for LevelDb {
         // SAFETY: the database is open, and both keys are empty.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), nothing, 0, nothing, 0) };
         settle::wait_for_compactions(|| self.property(c"leveldb.sstables"))
+    }
+
+    /// An iterator, which keeps all that it may still show, and its files.
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
+        unsafe {
+            let read = Owned::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;
+            let iterator = ffi::leveldb_create_iterator(self.db.as_ptr(), read.as_ptr());
+            Ok(Some(Box::new((Owned::new(iterator, ffi::leveldb_iter_destroy)?, read))))
+        }
     }
 
     fn compact(&mut self) -> Result<Option<&'static str>> {

@@ -10,7 +10,7 @@ pub use self::library::make_quiet;
 use std::ffi::{c_uint, c_void};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
@@ -27,6 +27,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
     version: &library::version,
     capabilities: Capabilities {
+        held_reader: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -277,6 +278,10 @@ impl Store for Libmdbx {
 
     fn settle(&self) -> Result<()> {
         self.environment.sync()
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.environment.hold()?)))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {

@@ -6,7 +6,7 @@ use std::ffi::c_uint;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
@@ -22,6 +22,7 @@ pub const LMDB: StoreDef = StoreDef {
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
     version: &library::version,
     capabilities: Capabilities {
+        held_reader: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -215,6 +216,10 @@ impl Store for Lmdb {
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.environment.replace_by_compact_copy()?;
         Ok(Some("MDB_CP_COMPACT"))
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.environment.hold()?)))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {

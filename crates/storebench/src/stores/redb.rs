@@ -5,7 +5,7 @@ use redb::{
     StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     SettingDef, Share, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
     TransactionBody,
 };
@@ -22,6 +22,7 @@ pub const REDB: StoreDef = StoreDef {
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {
+        held_reader: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -174,6 +175,10 @@ impl Store for Redb {
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.database.compact().map_err(StoreError::engine)?;
         Ok(Some("compact"))
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.database.begin_read().map_err(StoreError::engine)?)))
     }
 
     fn settle(&self) -> Result<()> {

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
+    Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
     Store, StoreBuild, StoreDef, StoreError, TransactionBody,
 };
 
@@ -35,6 +35,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     // settings that are read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
+        held_reader: true,
         transactions: true,
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
@@ -229,6 +230,16 @@ impl Store for RocksDb {
             thread::sleep(Duration::from_millis(5));
         }
         Ok(())
+    }
+
+    /// An iterator, which keeps all that it may still show, and its files.
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
+        unsafe {
+            let read = Owned::new(ffi::rocksdb_readoptions_create(), ffi::rocksdb_readoptions_destroy)?;
+            let iterator = ffi::rocksdb_create_iterator(self.db.as_ptr(), read.as_ptr());
+            Ok(Some(Box::new((Owned::new(iterator, ffi::rocksdb_iter_destroy)?, read))))
+        }
     }
 
     fn compact(&mut self) -> Result<Option<&'static str>> {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
     Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
@@ -30,6 +30,7 @@ pub const SQLITE: StoreDef = StoreDef {
     practice: "one file and its log, which many tools read; it can be backed up while open; several processes can use it",
     version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
+        held_reader: true,
         sql: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -213,6 +214,16 @@ impl Store for Sqlite {
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.own().execute_batch("VACUUM").map_err(StoreError::engine)?;
         Ok(Some("VACUUM"))
+    }
+
+    /// Without a WAL a reader keeps writers from committing.
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
+            return Ok(None);
+        }
+        let reader = connect(&self.path, &self.plan)?;
+        reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(StoreError::engine)?;
+        Ok(Some(Box::new(reader)))
     }
 
     fn settle(&self) -> Result<()> {

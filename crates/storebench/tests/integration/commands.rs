@@ -54,12 +54,14 @@ const NARROW_YCSB: [(&str, &str); 6] = [
 ];
 
 /// The same for a set that is written many times over.
-const NARROW_LIFE: [(&str, &str); 6] = [
+const NARROW_LIFE: [(&str, &str); 8] = [
     ("--store", "sqlite"),
     ("--churn", "queue"),
     ("--records", "50"),
     ("--guarantee", "process"),
     ("--turnover", "2"),
+    ("--bursts", "50%"),
+    ("--burst-period", "600ms"),
     ("--trials", "1"),
 ];
 

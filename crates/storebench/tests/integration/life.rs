@@ -1,8 +1,10 @@
 //! The study `life` over every store: what each keeps of its files when most records are removed, and what it gives back.
 
+use storebench_core::axis::Axis;
+use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::result::Measured;
-use storebench_core::store::{Kind, StoreDef};
+use storebench_core::store::{Guarantee, Kind, StoreDef};
 
 use crate::cli::support::{Scratch, skipped};
 
@@ -59,5 +61,34 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
     }
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
     assert!(said.out.contains("Giving back") && said.out.contains("longest"), "{said}");
+    scratch.assert_nothing_left();
+}
+
+/// sqlite.org, wal.html, "Avoiding Excessively Large WAL Files": a checkpoint can't go past what a reader still sees, so the WAL grows without
+/// bound. lmdb.h: a long read transaction keeps pages from being used again. redb's design.md: pages are freed once no reader is left.
+#[test]
+fn files_grow_under_a_reader_that_is_held() {
+    let scratch = Scratch::new();
+    let run = "run life --quick --store sqlite,lmdb,redb,flat-folder --reader none,held --records 1000 --record-size 1KiB --churn uniform";
+    scratch.storebench(&format!("{run} --guarantee process,none")).ends(Exit::Success);
+    let run = scratch.results();
+    let bytes = |store: &str, reader: &str| {
+        let of = |cell: &Cell| cell.store() == store && cell.text(Axis::READER) == reader;
+        let in_wal = |cell: &Cell| store != "sqlite" || cell.guarantee().tier() == Some(Guarantee::Process);
+        let trial = run.trials.iter().find(|trial| of(&trial.cell) && in_wal(&trial.cell));
+        trial.unwrap().ok().unwrap().rounds.last().unwrap().disk.allocated_bytes
+    };
+    for store in ["sqlite", "lmdb", "redb"] {
+        let (held, none) = (bytes(store, "held"), bytes(store, "none"));
+        assert!(held > 2 * none, "{store}: {held} beside {none}");
+    }
+    let of_folder = |cell: &Cell| cell.store() == "flat-folder" && cell.text(Axis::READER) == "held";
+    assert!(run.trials.iter().all(|trial| !of_folder(&trial.cell)), "it has no such reader");
+    // Its journal would keep writers waiting.
+    let blocks =
+        |cell: &Cell| cell.guarantee().tier() == Some(Guarantee::None) && cell.text(Axis::READER) == "held";
+    let trial =
+        run.trials.iter().find(|trial| trial.cell.store() == "sqlite" && blocks(&trial.cell)).unwrap();
+    assert!(trial.ok().is_none(), "{:?}", trial.outcome);
     scratch.assert_nothing_left();
 }

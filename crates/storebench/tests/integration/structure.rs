@@ -45,8 +45,8 @@ const CORE: Modules = &[
     (
         "workload",
         &[
-            "axis", "cell", "error", "guard", "measure", "place", "record", "result", "server", "shown",
-            "store", "trace", "units",
+            "axis", "cell", "error", "guard", "image", "measure", "place", "record", "result", "server",
+            "shown", "store", "trace", "units",
         ],
     ),
     (

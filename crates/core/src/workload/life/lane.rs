@@ -1,17 +1,19 @@
 //! The only thread's work: step after step, each call timed from just before it to just after it. Keys and values are made before,
 //! and what was read is checked after.
 
+use super::bursts::{Schedule, Seen};
 use super::parameters::{LifeParameters, TENTHS};
 use super::set::{Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::Written;
+use crate::result::{Burst, Written};
 use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
 use crate::workload::gauge::Gauge;
-use crate::workload::line::Approach;
+use crate::workload::line::{Approach, Started};
+use crate::workload::pacer::wait_until;
 use crate::workload::quanta::{in_quanta, largest_quantum};
 use crate::workload::recorder::Recorder;
 use crate::workload::stop::Stop;
@@ -22,6 +24,22 @@ const UPDATE: usize = 0;
 const INSERT: usize = 1;
 const REMOVE: usize = 2;
 const SCAN: usize = 3;
+
+/// The work of a round.
+#[derive(Clone, Copy)]
+pub enum Order {
+    /// A tenth of the steps, each after the one before it.
+    Tenth,
+    /// Steps by a schedule.
+    Bursts(Schedule),
+}
+
+/// The next step, with its keys; its value is in the lane.
+struct Planned {
+    step: Step,
+    old_key: Key,
+    new_key: Key,
+}
 
 /// The thread's work, with all of its memory.
 pub struct Lane<'a> {
@@ -36,7 +54,9 @@ pub struct Lane<'a> {
     recorder: Recorder<{ KINDS.len() }>,
     /// The measurements of the tenths that are over.
     pub measured: Vec<Recorder<{ KINDS.len() }>>,
-    /// For the tenths to come.
+    /// The bursts that are over.
+    pub bursts: Vec<Burst>,
+    /// For the rounds to come.
     spare: Vec<Recorder<{ KINDS.len() }>>,
     /// The records that were handed to the store.
     pub written: Written,
@@ -65,7 +85,8 @@ impl<'a> Lane<'a> {
             value: touched(records.largest_value() as u64),
             recorder: Recorder::new()?,
             measured: Vec::with_capacity(TENTHS),
-            spare: (0..TENTHS).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
+            bursts: Vec::with_capacity(work.bursts.len()),
+            spare: (0..TENTHS + work.bursts.len()).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             written: Written::default(),
             writes: 0,
         })
@@ -82,24 +103,29 @@ impl<'a> Lane<'a> {
         done
     }
 
-    fn step(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
-        let Step { old, new } = self.set.step();
-        let (old_key, new_key) = (self.records.key(old.0), self.records.key(new.0));
+    fn plan(&mut self) -> Planned {
+        let step = self.set.step();
+        let Step { old, new } = step;
         self.value.clear();
         self.records.append_value(new.0, new.1, &mut self.value);
+        Planned { step, old_key: self.records.key(old.0), new_key: self.records.key(new.0) }
+    }
+
+    fn step(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), Stop> {
+        let Planned { step: Step { old, new }, old_key, new_key } = planned;
         let kind = if old.0 == new.0 {
-            let done = self.timed(UPDATE, |value| session.update(&new_key, value));
-            done.map_err(|error| failed("overwriting", &new_key, &error))?;
+            let done = self.timed(UPDATE, |value| session.update(new_key, value));
+            done.map_err(|error| failed("overwriting", new_key, &error))?;
             self.writes += u64::from(!self.records.is_same_value(new.0, old.1, new.1));
             UPDATE
         } else {
             if self.scans {
-                self.look_for_oldest(session, &old_key)?;
+                self.look_for_oldest(session, old_key)?;
             }
-            let done = self.timed(REMOVE, |_| session.remove(&old_key));
-            done.map_err(|error| failed("removing", &old_key, &error))?;
-            let done = self.timed(INSERT, |value| session.insert(&new_key, value));
-            done.map_err(|error| failed("inserting", &new_key, &error))?;
+            let done = self.timed(REMOVE, |_| session.remove(old_key));
+            done.map_err(|error| failed("removing", old_key, &error))?;
+            let done = self.timed(INSERT, |value| session.insert(new_key, value));
+            done.map_err(|error| failed("inserting", new_key, &error))?;
             self.writes += 2;
             INSERT
         };
@@ -134,34 +160,77 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
-    type Failed = Stop;
-
-    /// A tenth.
-    fn round(
+impl Lane<'_> {
+    /// Does all steps of a schedule, each at its moment or, where the store is late, as soon as it can. The moments begin a little after now.
+    fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
-        (): (),
-        approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+        schedule: Schedule,
+        started: &Started<'_>,
+    ) -> Result<(), Stop> {
+        let (clock, stopped) = (self.gauge.clock, started.stopped());
+        let after = |ns: f64| started.start + clock.ticks(ns) as u64;
+        let gives_up = after(schedule.gives_up_ns());
+        let mut seen = Seen::new(schedule).map_err(Stop::harness)?;
+        let mut steps = schedule.steps();
+        for (part, at_ns) in steps.by_ref() {
+            let planned = self.plan();
+            let moment = after(at_ns);
+            let is_free = clock.now() <= moment;
+            wait_until(clock, moment, &stopped);
+            self.step(session, &planned)?;
+            let end = clock.now();
+            seen.note((part, at_ns), is_free, clock.nanoseconds(moment, end));
+            if end > gives_up {
+                break;
+            }
+        }
+        self.bursts.push(seen.result(steps.count() as u64)?);
+        Ok(())
+    }
+
+    /// Does a tenth of the steps.
+    fn tenth(&mut self, session: &mut (dyn Session + '_), started: &Started<'_>) -> Result<(), Stop> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
         let mut seconds = series.thread(0, self.recorder.latencies(main)).map_err(Stop::harness)?;
-        let started = approach.cross()?;
-        seconds.restart();
         let begin = clock.now();
         let goes_on = || started.goes_on(begin, None);
         in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
-            (0..most).try_for_each(|_| self.step(session))?;
+            for _ in 0..most {
+                let planned = self.plan();
+                self.step(session, &planned)?;
+            }
             seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
             Ok::<_, Stop>(most)
         })?;
+        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)
+    }
+}
+
+impl crew::Lane<dyn Session + '_, Order> for Lane<'_> {
+    type Failed = Stop;
+
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        order: Order,
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let started = approach.cross()?;
+        let clock = self.gauge.clock;
+        let begin = clock.now();
+        match order {
+            Order::Tenth => self.tenth(session, &started)?,
+            Order::Bursts(schedule) => self.bursts(session, schedule, &started)?,
+        }
         let end = clock.now();
-        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)?;
-        let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another tenth"))?;
+        let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();
-        self.measured.push(recorder);
+        if let Order::Tenth = order {
+            self.measured.push(recorder);
+        }
         Ok(Part { begin, end, calls_ns, ..Part::default() })
     }
 }

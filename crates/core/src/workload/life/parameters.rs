@@ -1,6 +1,8 @@
 //! The work of a trial, and the time and room that it takes.
 
 use super::set::Churn;
+use std::time::Duration;
+
 use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
@@ -8,11 +10,12 @@ use crate::place::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind};
+use crate::units::{Percent, Period};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, BATCH, count};
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 use crate::workload::reason::Reason;
 
 /// The writes of a trial, in all.
@@ -28,6 +31,35 @@ pub static TURNOVER: ParameterDef = ParameterDef {
         times => Err(format!("turnover is {times}: it must be at most {MOST_TURNOVER}")),
     },
 };
+
+/// The loads at which bursts are sent.
+pub static BURSTS: ParameterDef = ParameterDef {
+    name: "bursts",
+    value_name: "SHARES",
+    help: "life: afterwards send steps by a schedule at these shares of the store's own speed (such as 10%,50%,90%), each with a burst of ten times as many and a pause",
+    form: ParameterForm::List,
+    default: None,
+    instead_of: None,
+    read: |text| read_list::<Percent>("bursts", text),
+};
+
+/// The time of a load with its burst and its pause.
+pub static BURST_PERIOD: ParameterDef = ParameterDef {
+    name: "burst_period",
+    value_name: "TIME",
+    help: "life: the time of each load of --bursts; a 60th of it is the burst, a sixth of it the pause",
+    form: ParameterForm::Text,
+    default: Some("60000ms"),
+    instead_of: None,
+    read: |text| match text.parse::<Period>()? {
+        Period(time) if time < LEAST_PERIOD => {
+            Err(format!("burst_period is {text}: it must be at least {}ms", LEAST_PERIOD.as_millis()))
+        }
+        time => Ok(time.to_string()),
+    },
+};
+
+const LEAST_PERIOD: Duration = Duration::from_millis(600);
 
 const MOST_TURNOVER: u64 = 100_000;
 
@@ -58,6 +90,10 @@ pub struct LifeParameters {
     pub batch: usize,
     /// The moment when steps begin.
     pub after_load: AfterLoad,
+    /// The loads at which bursts are sent, in per cent of the store's speed.
+    pub bursts: Vec<Percent>,
+    /// The time of each.
+    pub burst_period: Duration,
 }
 
 impl LifeParameters {
@@ -70,13 +106,27 @@ impl LifeParameters {
             steps: (records * turnover).div_ceil(TENTHS as u64),
             batch: parameters.get(&BATCH).unwrap_or(1),
             after_load: AfterLoad::of(parameters),
+            bursts: parameters.list(&BURSTS),
+            burst_period: parameters.get(&BURST_PERIOD).map_or(Duration::ZERO, |Period(time)| time),
         }
     }
 }
 
+/// Whether a reader is held while the set is written.
+pub fn has_held_reader(cell: &Cell) -> bool {
+    cell.text(Axis::READER) == "held"
+}
+
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
-    case.opens_for_threads().and_then(|_| case.holds(held(case))).err()
+    let check = || {
+        let (store, able) = case.opens_for_threads()?;
+        if has_held_reader(case.cell) && !able.held_reader {
+            return Err(Reason::NoHeldReader { store: store.name });
+        }
+        case.holds(held(case))
+    };
+    check().err()
 }
 
 /// Bytes of disk.
@@ -96,10 +146,12 @@ pub fn held(case: &Case<'_>) -> f64 {
 
 /// Bytes of memory: the set, values, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
+    let work = LifeParameters::of(case.cell, case.parameters);
     let (size, records) = (case.cell.record_size().span(), case.cell.records().from as f64);
     let largest = size.to as f64;
-    let batch = (largest * 500.0).min(BATCH_BYTES as f64 + largest);
-    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + HISTOGRAMS_BYTES * TENTHS as f64;
+    let batch = (largest * work.batch as f64).min(BATCH_BYTES as f64 + largest);
+    let parts = TENTHS + work.bursts.len();
+    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + HISTOGRAMS_BYTES * parts as f64;
     own + batch + case.kept_in_memory(held(case))
 }
 
@@ -120,7 +172,9 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let giving_back_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
     let steps_s = (work.steps * TENTHS as u64) as f64 * step_s;
-    Time::of(OVERHEAD_S + load_s + steps_s + giving_back_s + audit_s, audit_s)
+    // The steps after the pause last as long as it.
+    let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
+    Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + giving_back_s + audit_s, audit_s)
 }
 
 #[cfg(test)]
@@ -154,5 +208,37 @@ mod tests {
         assert_eq!((once.0, ten.0), (100, 1_000));
         assert!(once.1 > 2.0 && ten.1 > 20.0, "{once:?} {ten:?}");
         assert!((TURNOVER.read)("0").is_err() && (TURNOVER.read)("1000000").is_err());
+    }
+
+    #[test]
+    fn a_store_without_a_reader_that_can_be_held_is_left_out_where_one_is() {
+        let cell = Cell::of("memory").with(Axis::READER, Axis::READER.read("held").unwrap());
+        let (parameters, settings) = Default::default();
+        let reason = |cell: &Cell| {
+            let (size_limit, memory_limit) = (1 << 40, None);
+            let stores = &[MEMORY];
+            reason(&Case {
+                cell,
+                parameters: &parameters,
+                settings: &settings,
+                stores,
+                size_limit,
+                memory_limit,
+            })
+        };
+        assert_eq!(reason(&cell), Some(Reason::NoHeldReader { store: "memory" }));
+        assert_eq!(reason(&Cell::of("memory")), None);
+    }
+
+    #[test]
+    fn loads_of_bursts_are_shares_and_last_long_enough_to_be_seen() {
+        assert_eq!((BURSTS.read)("10%, 90%").as_deref(), Ok("10%,90%"));
+        for wrong in ["0.5", "50%,50%", "120%", ""] {
+            assert!((BURSTS.read)(wrong).is_err(), "{wrong}");
+        }
+        let default = BURST_PERIOD.default.unwrap();
+        assert_eq!((BURST_PERIOD.read)(default).as_deref(), Ok(default));
+        assert_eq!((BURST_PERIOD.read)("1m").as_deref(), Ok(default));
+        assert!((BURST_PERIOD.read)("0.1s").unwrap_err().contains("at least 600ms"));
     }
 }

@@ -15,6 +15,28 @@ use crate::workload::table::Workload;
 
 /// A trial of 50 records that are written ten times over.
 fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
+    with_bursts(stores, store, churn, "")
+}
+
+/// Nobody waits for rest; bursts last 10 ms.
+fn parameters(bursts: &str) -> Parameters {
+    let plain = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
+    match bursts {
+        "" => plain,
+        _ => {
+            let with = plain.with(&parameters::BURSTS, bursts).unwrap();
+            with.with(&parameters::BURST_PERIOD, "600ms").unwrap()
+        }
+    }
+}
+
+/// The same, and then bursts.
+fn with_bursts(
+    stores: &[StoreDef],
+    store: &str,
+    churn: &str,
+    bursts: &str,
+) -> std::result::Result<Measured, Ended> {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -28,7 +50,7 @@ fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<M
         cell,
         directory,
         workload: "life".parse::<Workload>().unwrap(),
-        parameters: Parameters::default().with(&AFTER_LOAD, "at-once").unwrap(),
+        parameters: parameters(bursts),
         settings: BTreeMap::new(),
         seed: 7,
         device: Err(unmeasured()),
@@ -60,6 +82,10 @@ fn a_set_is_written_ten_times_over_and_given_back() {
             assert_eq!(measured.rounds.len(), TENTHS);
             assert!(measured.rounds.iter().all(|round| round.operations[0].count >= 50));
             assert_eq!(measured.stored.records, 50);
+            let old = measured.fragmentation.as_ref().unwrap();
+            let scans = if store == "memory" { 3 } else { 0 };
+            assert_eq!((old.fresh_scans_ns.len(), old.aged_scans_ns.len()), (scans, scans), "{store}");
+            assert!(old.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files), "{old:?}");
             let back = measured.giving_back.as_ref();
             assert_eq!(back.map(|back| back.removed), persists.then_some(45), "{store} {churn}");
             // A file for each record.
@@ -162,6 +188,23 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
     assert!((1..TENTHS).step_by(2).all(|tenth| stalls.contains(&tenth)), "{stalls:?}");
+}
+
+#[test]
+fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
+    // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 150 come in a burst.
+    let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
+    let measured = with_bursts(&stores, "memory", "uniform", "50%,5%").unwrap();
+    let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
+    assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 600_000_000));
+    assert!((half.per_second / few.per_second - 10.0).abs() < 1e-6);
+    let stall = STALL.as_nanos() as u64;
+    assert!(half.latency.max_ns >= stall && half.longest_ns >= stall, "{half:?}");
+    assert!(half.steps > 100 && half.within_10_ms < half.steps, "one of them waits at least: {half:?}");
+    assert!(half.within_10_ms <= half.within_100_ms && few.steps < half.steps);
+    // The writes of bursts are there, too, and were audited.
+    assert!(measured.written.unwrap().records > 550 + half.steps);
+    assert_eq!(measured.audit.unwrap().read_back, 50);
 }
 
 #[test]

@@ -156,6 +156,13 @@ impl<L: Library> Environment<L> {
         }
     }
 
+    /// A read transaction that stays as it is until it is dropped.
+    pub fn hold(&self) -> Result<impl Sized + '_> {
+        // A transaction that is undone when it is dropped: there is nothing in one that reads.
+        let raw = self.begin(L::READ_ONLY)?;
+        Ok(Writer::<L> { raw, database: self.database, environment: PhantomData })
+    }
+
     fn begin(&self, flags: c_uint) -> Result<NonNull<L::Txn>> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.

@@ -208,6 +208,11 @@ impl Server for Mysql {
         Ok(Some("OPTIMIZE TABLE"))
     }
 
+    fn hold_reader(client: &mut Client) -> Result<bool> {
+        sql::each(client, "START TRANSACTION WITH CONSISTENT SNAPSHOT", &mut |_| ())?;
+        Ok(true)
+    }
+
     fn verify(client: &mut Client) -> Result<bool> {
         let mut last = String::new();
         // The last row tells what came of it: OK, or that the storage engine has no such check.

@@ -220,6 +220,13 @@ impl Server for Postgresql {
         Ok(Some("VACUUM FULL"))
     }
 
+    fn hold_reader(client: &mut Client) -> Result<bool> {
+        client.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")?;
+        // It keeps what is there at its first statement.
+        sql::number(client, "SELECT 1")?;
+        Ok(true)
+    }
+
     fn verify(client: &mut Client) -> Result<bool> {
         const OFFERED: &str = "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'";
         if sql::number(client, OFFERED)? != Some(1) {

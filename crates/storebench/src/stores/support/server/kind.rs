@@ -170,6 +170,13 @@ pub trait Server: Sized + 'static {
     /// # Errors
     /// The server's.
     fn compact(client: &mut Self::Client) -> Result<Option<&'static str>>;
+    /// Begins to read: the records are kept as they are for this client; `false` where the server has no such reader.
+    ///
+    /// # Errors
+    /// The server's.
+    fn hold_reader(_client: &mut Self::Client) -> Result<bool> {
+        Ok(false)
+    }
     /// The settings of the table of records.
     ///
     /// # Errors

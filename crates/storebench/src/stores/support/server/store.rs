@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
-    Guarantee, OpenOptions, Result, Session, Setting, Store, StoreBuild, hold_to_tier,
+    Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, hold_to_tier,
 };
 
 use super::kind::Server;
@@ -79,6 +79,11 @@ impl<S: Server> Store for ServerStore<S> {
 
     fn compact(&mut self) -> Result<Option<&'static str>> {
         S::compact(&mut self.own())
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        let mut client = self.server.connect::<S>(&self.plan)?;
+        Ok(if S::hold_reader(&mut client)? { Some(Box::new(client)) } else { None })
     }
 
     fn settle(&self) -> Result<()> {

@@ -1,0 +1,182 @@
+//! Bursts: steps begin by a schedule, whether or not those before have ended (open loop), at a share of the speed that the store has shown;
+//! for a short time ten times as often, and then not at all for a while. Latency counts from the moment at which a step was to begin.
+
+use std::time::Duration;
+
+use crate::measure::latency::Latencies;
+use crate::result::Burst;
+use crate::workload::stop::Stop;
+
+/// In a burst steps begin so many times as often.
+pub const BURST_TIMES: f64 = 10.0;
+/// The end of each part of a period, as a share of it: steady, the burst, steady again; the rest is a pause.
+const PARTS: [f64; 3] = [0.5, 0.5 + 1.0 / 60.0, 5.0 / 6.0];
+/// Waits that are told apart, in nanoseconds.
+const SHORT_NS: u64 = 10_000_000;
+const LONG_NS: u64 = 100_000_000;
+
+/// A load with a burst and a pause; after the pause steps come as they did at first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// The share of the store's speed, in per cent.
+    pub percent: f64,
+    /// The steps of a second, outside of the burst and the pause.
+    pub per_second: f64,
+    /// The time of all parts.
+    pub period: Duration,
+}
+
+/// Part of a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Steps come evenly.
+    Before,
+    /// Many steps come.
+    Burst,
+    /// They come evenly again.
+    After,
+    /// They come after a pause.
+    Again,
+}
+
+impl Schedule {
+    /// That of a store that makes so many steps in a second.
+    pub fn of(percent: f64, sustained_per_second: f64, period: Duration) -> Schedule {
+        Schedule { percent, per_second: sustained_per_second * percent / 100.0, period }
+    }
+
+    /// The end of a part, in nanoseconds from the begin.
+    fn end_ns(self, part: Part) -> f64 {
+        let share = match part {
+            Part::Before => PARTS[0],
+            Part::Burst => PARTS[1],
+            Part::After => PARTS[2],
+            // As long as the pause.
+            Part::Again => 2.0 - PARTS[2],
+        };
+        share * self.period.as_nanos() as f64
+    }
+
+    /// The moments of all steps, in nanoseconds from the begin.
+    pub fn steps(self) -> impl Iterator<Item = (Part, f64)> {
+        let period_ns = self.period.as_nanos() as f64;
+        let begins = [0.0, self.end_ns(Part::Before), self.end_ns(Part::Burst), period_ns];
+        let parts = [Part::Before, Part::Burst, Part::After, Part::Again];
+        parts.into_iter().zip(begins).flat_map(move |(part, begin)| {
+            let times = if part == Part::Burst { BURST_TIMES } else { 1.0 };
+            let between = 1e9 / (self.per_second * times);
+            let count = ((self.end_ns(part) - begin) / between).round() as u64;
+            (0..count).map(move |step| (part, begin + step as f64 * between))
+        })
+    }
+
+    /// The moment after which steps that have not begun are left out, in nanoseconds from the begin: as long again as all should take.
+    pub fn gives_up_ns(self) -> f64 {
+        2.0 * self.end_ns(Part::Again)
+    }
+}
+
+/// The steps of a load, as they went.
+pub struct Seen {
+    schedule: Schedule,
+    latencies: Latencies,
+    burst: Burst,
+}
+
+impl Seen {
+    /// None yet.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new(schedule: Schedule) -> Result<Seen, String> {
+        Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default() })
+    }
+
+    /// A step that was to begin at a moment ended so long after it. `is_free` is set where all steps before it had ended by then.
+    pub fn note(&mut self, (part, at_ns): (Part, f64), is_free: bool, latency_ns: u64) {
+        self.latencies.record(latency_ns.max(1));
+        let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, .. } = &mut self.burst;
+        match part {
+            Part::Before => {}
+            Part::Burst => {
+                // A count that is behind has met its first long wait.
+                for (within, limit_ns) in [(within_10_ms, SHORT_NS), (within_100_ms, LONG_NS)] {
+                    *within += u64::from(*within == *steps && latency_ns <= limit_ns);
+                }
+                *steps += 1;
+            }
+            Part::After | Part::Again if is_free && recovered_ns.is_none() => {
+                *recovered_ns = Some((at_ns - self.schedule.end_ns(Part::Burst)).max(0.0) as u64);
+            }
+            Part::After | Part::Again => {}
+        }
+        if matches!(part, Part::Burst | Part::After) {
+            *longest_ns = latency_ns.max(*longest_ns);
+        }
+    }
+
+    /// The result, where so many steps were not begun.
+    ///
+    /// # Errors
+    /// When the histogram can't be written.
+    pub fn result(self, left_out: u64) -> Result<Burst, Stop> {
+        Ok(Burst {
+            percent: self.schedule.percent,
+            per_second: self.schedule.per_second,
+            times: BURST_TIMES,
+            period_ns: self.schedule.period.as_nanos() as u64,
+            latency: self.latencies.summary().map_err(Stop::harness)?,
+            left_out,
+            ..self.burst
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 steps a second for a minute.
+    const MINUTE: Schedule = Schedule { percent: 50.0, per_second: 100.0, period: Duration::from_secs(60) };
+
+    #[test]
+    fn a_burst_of_a_second_and_a_pause_of_ten_are_in_a_minute() {
+        let steps: Vec<(Part, f64)> = MINUTE.steps().collect();
+        let of =
+            |part| steps.iter().filter(|step| step.0 == part).map(|step| step.1 / 1e9).collect::<Vec<_>>();
+        let ends = |part| (of(part).len(), of(part)[0].round(), of(part).last().unwrap().round());
+        assert_eq!(ends(Part::Before), (3_000, 0.0, 30.0));
+        assert_eq!(ends(Part::Burst), (1_000, 30.0, 31.0));
+        assert_eq!(ends(Part::After), (1_900, 31.0, 50.0));
+        assert_eq!(ends(Part::Again), (1_000, 60.0, 70.0));
+        assert!(steps.windows(2).all(|two| two[0].1 < two[1].1), "they ascend");
+    }
+
+    /// A store that takes so long for each step, one after the other: what is seen of it follows by arithmetic.
+    fn seen(each_ns: f64) -> Burst {
+        let mut seen = Seen::new(MINUTE).unwrap();
+        let mut free_at = 0.0_f64;
+        for (part, at) in MINUTE.steps() {
+            let is_free = free_at <= at;
+            free_at = free_at.max(at) + each_ns;
+            seen.note((part, at), is_free, (free_at - at) as u64);
+        }
+        seen.result(0).unwrap()
+    }
+
+    #[test]
+    fn a_store_of_known_speed_takes_the_burst_that_follows_from_it() {
+        // 5 ms: in a burst a step comes each millisecond, so that step k waits for 4 k ms more than its own 5.
+        let burst = seen(5e6);
+        assert_eq!((burst.steps, burst.within_10_ms, burst.within_100_ms), (1_000, 2, 24));
+        assert_eq!(burst.longest_ns / 1_000_000, 4_005);
+        // The backlog of 4 s goes at 2 to 1: 5 ms of work come in each 10 ms.
+        assert_eq!(burst.recovered_ns.unwrap() / 100_000_000, 80);
+        // It waits for nothing.
+        let quick = seen(1e5);
+        assert_eq!((quick.within_10_ms, quick.within_100_ms, quick.recovered_ns), (1_000, 1_000, Some(0)));
+        // It never gets free again.
+        let slow = seen(11e6);
+        assert_eq!((slow.within_10_ms, slow.recovered_ns), (0, None));
+    }
+}

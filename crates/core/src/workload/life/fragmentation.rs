@@ -1,0 +1,67 @@
+//! The order that age takes away: of records, which a scan passes one after the other, and of files on their disk.
+
+use std::path::Path;
+
+use crate::image::extents::{self, Lies};
+use crate::measure::clock::Clock;
+use crate::record::KEY_BYTES;
+use crate::result::Pieces;
+use crate::store::Session;
+use crate::workload::stop::Stop;
+
+/// The scans over all records at one age.
+const SCANS: usize = 3;
+
+/// Scans all records, some times over; says how long each took, in nanoseconds by the clock.
+///
+/// # Errors
+/// The store's own; when it shows fewer records than it has.
+pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<Vec<u64>, Stop> {
+    let scan = |_| {
+        let (mut bytes, start) = (0, clock.now());
+        let found = session.scan(&[0; KEY_BYTES], usize::MAX, &mut |_, value| bytes += value.len());
+        let end = clock.now();
+        let found = found.map_err(|error| Stop::store("scanning all records", &error))? as u64;
+        if found != records || bytes == 0 {
+            return Err(Stop::wrong_data(format!(
+                "a scan of all records showed {found} where there are {records}"
+            )));
+        }
+        Ok(clock.nanoseconds(start, end).max(1))
+    };
+    (0..SCANS).map(scan).collect()
+}
+
+/// The pieces in which the files below a folder lie on their disk; `None` where the file system does not tell.
+pub fn pieces(folder: &Path) -> Option<Pieces> {
+    let all = extents::below(folder).ok().filter(|all| !all.is_empty())?;
+    Some(counted(&all))
+}
+
+/// Extents that follow each other on the disk, too, are one piece.
+fn counted(all: &[Lies]) -> Pieces {
+    let mut pieces = Pieces::default();
+    let mut before: Option<&Lies> = None;
+    for lies in all {
+        let same_file = before.is_some_and(|before| before.path == lies.path);
+        pieces.files += u64::from(!same_file);
+        let follows = before.is_some_and(|before| before.at + before.bytes == lies.at);
+        pieces.pieces += u64::from(!(same_file && follows));
+        before = Some(lies);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_that_lie_side_by_side_are_one_piece() {
+        let lies = |path: &str, from: u64, at: u64, bytes: u64| Lies { path: path.into(), from, at, bytes };
+        let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
+        assert_eq!(counted(&whole), Pieces { files: 2, pieces: 2 });
+        let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];
+        assert_eq!(counted(&torn), Pieces { files: 1, pieces: 3 });
+    }
+}

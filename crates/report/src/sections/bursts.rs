@@ -1,0 +1,90 @@
+//! The bursts that each store takes.
+
+use storebench_core::result::{Burst, Measured};
+
+use super::of_stores::{self, Row};
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::stats::quantile;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "bursts",
+    title: "Bursts: ten times the load for a short time",
+    link: "Bursts",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&BURSTS],
+    blocks,
+};
+
+const BURSTS: Shape = Shape {
+    name: "bursts",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::real("load", Unit::Share).at(Place::Line, "load"),
+        Column::whole("trials"),
+        Column::real("steps", Unit::PerSecond).at(Place::Line, "steps"),
+        Column::real("latency_p99", Unit::Nanoseconds).at(Place::Line, "p99"),
+        Column::whole("burst").at(Place::Line, "burst of"),
+        Column::whole("within_10_ms").at(Place::Line, "in 10 ms"),
+        Column::whole("within_100_ms").at(Place::Line, "in 100 ms"),
+        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
+        Column::real("recovered", Unit::Nanoseconds).at(Place::Line, "free after"),
+        Column::whole("not_recovered"),
+        Column::whole("left_out"),
+    ],
+};
+
+const LEGEND: &str = "\
+When a set had been written many times over, steps came by a schedule, whether or not those before had ended: evenly, at the load as a share of the \
+speed that the store had shown in the last five tenths; then ten times as many, for a 60th of the time; evenly again; none, for a sixth of \
+the time; and evenly again. Latency counts from the moment at which a step was to begin, so that it has the waiting. p99: of all steps. in \
+10 ms, in 100 ms: the steps of the burst before the first that took longer. longest: in the burst or between it and the pause. free \
+after: from the burst's end until a step did not wait for those before it; without a value where that did not come in some trial before all \
+steps were done. Medians over trials.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let table = of_stores::table(merged, &BURSTS, rows);
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::Note(LEGEND.into())]
+}
+
+/// A row for each load.
+fn rows(trials: &[&Measured]) -> Vec<Row> {
+    let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
+    let of = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
+    (0..loads).map(|load| cells(&of(load))).collect()
+}
+
+fn cells(all: &Vec<&Burst>) -> Row {
+    let median = |of: &dyn Fn(&Burst) -> u64| {
+        let values: Vec<u64> = all.iter().map(|burst| of(burst)).collect();
+        quantile(&values, 0.5)
+    };
+    let whole = |of: &dyn Fn(&Burst) -> u64| {
+        Cell::or_none(median(of), |value| Cell::whole(usize::try_from(value).unwrap_or(usize::MAX)))
+    };
+    let real = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), |value| Cell::real(value as f64));
+    let not_recovered = all.iter().filter(|burst| burst.recovered_ns.is_none()).count();
+    let recovered =
+        if not_recovered == 0 { real(&|burst| burst.recovered_ns.unwrap_or(0)) } else { Cell::none() };
+    vec![
+        ("load", Cell::or_none(all.first(), |burst| Cell::real(burst.percent / 100.0))),
+        ("trials", Cell::whole(all.len())),
+        ("steps", real(&|burst| burst.per_second.round() as u64)),
+        ("latency_p99", real(&|burst| burst.latency.p99_ns)),
+        ("burst", whole(&|burst| burst.steps)),
+        ("within_10_ms", whole(&|burst| burst.within_10_ms)),
+        ("within_100_ms", whole(&|burst| burst.within_100_ms)),
+        ("longest", real(&|burst| burst.longest_ns)),
+        ("recovered", recovered),
+        ("not_recovered", Cell::whole(not_recovered)),
+        ("left_out", whole(&|burst| burst.left_out)),
+    ]
+}

@@ -1,0 +1,79 @@
+//! What age does to scans, and to files on their disk.
+
+use storebench_core::result::{Fragmentation, Measured, Pieces};
+
+use super::of_stores::{self, Row};
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::stats::quantile;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "fragmentation",
+    title: "Fragmentation: scans and files of an aged set",
+    link: "Fragmentation",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&FRAGMENTATION],
+    blocks,
+};
+
+const FRAGMENTATION: Shape = Shape {
+    name: "fragmentation",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::real("fresh_scan", Unit::Nanoseconds).at(Place::Line, "scan, fresh"),
+        Column::real("aged_scan", Unit::Nanoseconds).at(Place::Line, "scan, aged"),
+        Column::real("times", Unit::Count).at(Place::Line, "times as long"),
+        Column::whole("files").at(Place::Line, "files"),
+        Column::whole("pieces").at(Place::Line, "pieces"),
+    ],
+};
+
+const LEGEND: &str = "\
+scan: reading all records in their order, after they were loaded and after they had been written many times over; medians of three in each \
+trial, and over trials. A store without order has none. files, pieces: the files that have a place on the disk once the store is closed, \
+and in how many pieces they lie there, as the file system tells it; one without values does not tell. Of a store in memory, or elsewhere, \
+there are none.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let table = of_stores::table(merged, &FRAGMENTATION, rows);
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::Note(LEGEND.into())]
+}
+
+fn rows(trials: &[&Measured]) -> Vec<Row> {
+    let all: Vec<&Fragmentation> =
+        trials.iter().filter_map(|measured| measured.fragmentation.as_ref()).collect();
+    let tells = |one: &&Fragmentation| one.pieces.is_some() || !one.aged_scans_ns.is_empty();
+    if all.iter().any(tells) { vec![cells(&all)] } else { Vec::new() }
+}
+
+fn cells(all: &[&Fragmentation]) -> Row {
+    let scan = |of: fn(&Fragmentation) -> &Vec<u64>| {
+        let medians: Vec<u64> = all.iter().filter_map(|one| quantile(of(one), 0.5)).collect();
+        quantile(&medians, 0.5).map(|ns| ns as f64)
+    };
+    let pieces = |of: fn(&Pieces) -> u64| {
+        let counts: Vec<u64> = all.iter().filter_map(|one| Some(of(one.pieces.as_ref()?))).collect();
+        Cell::or_none(quantile(&counts, 0.5), |count| {
+            Cell::whole(usize::try_from(count).unwrap_or(usize::MAX))
+        })
+    };
+    let (fresh, aged) = (scan(|one| &one.fresh_scans_ns), scan(|one| &one.aged_scans_ns));
+    let times = aged.zip(fresh.filter(|ns| *ns > 0.0)).map(|(aged, fresh)| aged / fresh);
+    vec![
+        ("trials", Cell::whole(all.len())),
+        ("fresh_scan", Cell::or_none(fresh, Cell::real)),
+        ("aged_scan", Cell::or_none(aged, Cell::real)),
+        ("times", Cell::or_none(times, Cell::real)),
+        ("files", pieces(|pieces| pieces.files)),
+        ("pieces", pieces(|pieces| pieces.pieces)),
+    ]
+}

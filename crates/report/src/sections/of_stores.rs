@@ -1,0 +1,39 @@
+//! Rows about each store at each position, from all of its trials there.
+
+use std::borrow::Cow;
+
+use storebench_core::result::Measured;
+
+use crate::data::matrix::Sorted;
+use crate::data::merge::{Entry, Merged, measured};
+use crate::data::names::joined;
+use crate::layout::words::position_in_full;
+use crate::section::{Cell, Seen, Shape, Table};
+
+/// The cells of a row, by their columns.
+pub type Row = Vec<(&'static str, Cell)>;
+
+/// A table of the rows that `rows` makes of a store's trials, with `hardware`, `title` and `store` before them.
+pub fn table(merged: &Merged<'_>, shape: &'static Shape, rows: impl Fn(&[&Measured]) -> Vec<Row>) -> Table {
+    let mut table = Table::new(shape);
+    for group in &merged.groups {
+        let sorted = Sorted::new(merged, group);
+        for (position, here) in &sorted.entries {
+            let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+            let title = joined([group.key.hardware.as_str(), &at]);
+            let of_store = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
+                let trials: Vec<_> = measured(entries).into_iter().map(|(_, measured)| measured).collect();
+                for row in rows(&trials) {
+                    let head = [
+                        ("hardware", Cell::text(&group.key.hardware)),
+                        ("title", Cell::text(&at).shown(title.clone())),
+                        ("store", Cell::store(store, merged.readable.name(store))),
+                    ];
+                    table.push(Seen::Always, head.into_iter().chain(row));
+                }
+            };
+            here.iter().for_each(of_store);
+        }
+    }
+    table
+}
