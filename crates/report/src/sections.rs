@@ -15,6 +15,7 @@ mod rounds;
 mod sizes;
 mod slowdown;
 mod verdicts;
+mod weakest;
 
 use crate::section::Section;
 
@@ -33,6 +34,7 @@ pub const SECTIONS: &[&Section] = &[
     &fragmentation::SECTION,
     &bursts::SECTION,
     &giving_back::SECTION,
+    &weakest::SECTION,
     &verdicts::SECTION,
 ];
 

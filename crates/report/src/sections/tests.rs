@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use storebench_core::cell::Background;
 use storebench_core::result::{
     Aftermath, BadState, Burst, Caught, Clocks, Compacted, Control, Counts, Cut, CutCheck, Cuts, Disk,
-    FaultCheck, FaultKind, Faults, Finding, Fragmentation, GivingBack, KeptState, Latency, Missing, OfKind,
-    Owner, Phase, Pieces, Recovery, RecoveryCheck, Reopened, Requests, Tally,
+    FaultCheck, FaultKind, Faults, Finding, Fragmentation, GivingBack, KeptState, Latency, Missing, OVERALL,
+    OfKind, Owner, Phase, Pieces, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -45,6 +45,7 @@ fn run_for(section: &str) -> Run {
         "faults" => faulty(),
         "recovery" => killed(),
         "giving_back" => aged(),
+        "weakest" => unequal(),
         "bursts" => bursting(),
         "fragmentation" => fragmented(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
@@ -223,6 +224,27 @@ fn bursting() -> Run {
             left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
         };
         trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
+    }
+    run
+}
+
+/// A run of four stores of which one keeps its files, one pauses for long, and one is slow.
+fn unequal() -> Run {
+    let stores = [("sqlite", 2000.0), ("lmdb", 2000.0), ("redb", 2000.0), ("flat-folder", 9000.0)];
+    let mut run = samples::run("box", &stores.map(|(store, ns)| Sample::new(store).ns(ns).rounds(10)));
+    for trial in &mut run.trials {
+        let store = trial.cell.store().to_owned();
+        let measured = trial.measured.as_mut().unwrap();
+        let full = measured.disk.allocated_bytes;
+        let left = if store == "lmdb" { full } else { full / 8 };
+        let disk = Disk { allocated_bytes: left, apparent_bytes: left, files: 1 };
+        measured.giving_back = Some(GivingBack { removed: 45, disk, ..GivingBack::default() });
+        let mut all = measured.operations[0].clone();
+        all.operation = OVERALL.into();
+        if store == "redb" {
+            all.latency.max_ns *= 50;
+        }
+        measured.operations.insert(0, all);
     }
     run
 }
@@ -576,6 +598,17 @@ fn space_that_came_back_is_told_beside_that_before() {
 #[test]
 fn the_bursts_that_a_store_takes_are_told_by_the_load() {
     insta::assert_snapshot!("bursts", shown("bursts", bursting(), true));
+}
+
+#[test]
+fn each_store_is_named_with_what_it_is_furthest_behind_in() {
+    let text = shown("weakest", unequal(), true);
+    insta::assert_snapshot!("weakest", text);
+    let line = |store: &str| text.lines().find(|line| line.starts_with(store)).unwrap_or_default();
+    assert!(line("lmdb").contains("after"), "{text}");
+    assert!(line("redb").contains("pause"), "{text}");
+    assert!(line("flat-folder").contains("latency"), "{text}");
+    assert!(line("sqlite").is_empty(), "nothing stands out: {text}");
 }
 
 #[test]
