@@ -4,12 +4,12 @@ use super::def::{Axis, AxisDef, Presence, Role};
 use super::words::{WORDS, one_of};
 
 /// The ways in which a set of constant size is written again and again.
-pub const CHURNS: &[&str] = &["uniform", "zipfian", "replace", "queue"];
+pub const CHURNS: &[&str] = &["uniform", "zipfian", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
     name: "churn",
     order: 1033,
-    help: "life: how the set is written: uniform and zipfian overwrite records, replace removes one and inserts another, queue the oldest and a new one",
+    help: "life: how the set is written: uniform and zipfian overwrite records, replace removes one and inserts another, queue the oldest and a new one, log adds new ones and removes the oldest 100 at once",
     many: "kinds of churn",
     presence: Presence::Always(6),
     role: Role::Row,

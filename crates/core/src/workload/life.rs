@@ -138,7 +138,7 @@ fn records(spec: &Spec, churn: Churn) -> Records {
     let sizes = spec.cell.record_size();
     let pool = Pool::generate(spec.cell.data(), spec.seed, sizes.span());
     let records = Records::new(spec.seed, sizes, pool);
-    if churn == Churn::Queue { records.ascending() } else { records }
+    if churn.ascends() { records.ascending() } else { records }
 }
 
 /// A set that is loaded, and written many times over.

@@ -30,13 +30,13 @@ pub struct Remains<'r> {
 }
 
 impl<'r> Remains<'r> {
-    /// Those of a set: the newest tenth of a queue, of others every tenth record.
+    /// Those of a set: the newest tenth of a queue or a log, of others every tenth record.
     pub fn of(set: &Set, churn: Churn, records: &'r Records, seed: u64) -> Remains<'r> {
         let all = set.all();
         let from = all.len() - all.len() / LEFT;
         let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new() };
         for (number, record) in all.enumerate() {
-            let is_kept = if churn == Churn::Queue { number >= from } else { number % LEFT == LEFT - 1 };
+            let is_kept = if churn.ascends() { number >= from } else { number % LEFT == LEFT - 1 };
             if is_kept { &mut remains.kept } else { &mut remains.removed }.push(record);
         }
         remains

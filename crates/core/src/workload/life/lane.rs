@@ -3,7 +3,7 @@
 
 use super::bursts::{Schedule, Seen};
 use super::parameters::{LifeParameters, TENTHS};
-use super::set::{Set, Step};
+use super::set::{Churn, Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Burst, Written};
@@ -24,6 +24,9 @@ const UPDATE: usize = 0;
 const INSERT: usize = 1;
 const REMOVE: usize = 2;
 const SCAN: usize = 3;
+
+/// Records that a log removes at once.
+const LOT: usize = 100;
 
 /// The work of a round.
 #[derive(Clone, Copy)]
@@ -48,6 +51,10 @@ pub struct Lane<'a> {
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
+    /// Whether the oldest records are removed many at once.
+    in_lots: bool,
+    /// Those that are to be removed then.
+    lot: Vec<Key>,
     /// Whether the oldest record is looked for before it is removed.
     scans: bool,
     value: Vec<u8>,
@@ -81,6 +88,8 @@ impl<'a> Lane<'a> {
             records,
             gauge,
             steps: work.steps,
+            in_lots: work.churn == Churn::Log,
+            lot: Vec::with_capacity(LOT),
             scans,
             value: touched(records.largest_value() as u64),
             recorder: Recorder::new()?,
@@ -122,16 +131,38 @@ impl<'a> Lane<'a> {
             if self.scans {
                 self.look_for_oldest(session, old_key)?;
             }
-            let done = self.timed(REMOVE, |_| session.remove(old_key));
-            done.map_err(|error| failed("removing", old_key, &error))?;
+            if self.in_lots {
+                self.lot.push(*old_key);
+            } else {
+                let done = self.timed(REMOVE, |_| session.remove(old_key));
+                done.map_err(|error| failed("removing", old_key, &error))?;
+                self.writes += 1;
+            }
             let done = self.timed(INSERT, |value| session.insert(new_key, value));
             done.map_err(|error| failed("inserting", new_key, &error))?;
-            self.writes += 2;
+            self.writes += 1;
             INSERT
         };
+        if self.lot.len() == LOT {
+            self.remove_lot(session)?;
+        }
         let value_bytes = self.value.len() as u64;
         self.recorder.of_mut(kind).value_bytes += value_bytes;
         self.written = self.written.plus(Written { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
+        Ok(())
+    }
+
+    /// Removes the records of a log that are due, if any.
+    fn remove_lot(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
+        let lot = std::mem::take(&mut self.lot);
+        if let Some(first) = lot.first() {
+            let keys: Vec<&[u8]> = lot.iter().map(|key| &key[..]).collect();
+            let done = self.timed(REMOVE, |_| session.remove_batch(&keys));
+            done.map_err(|error| failed("removing a batch from", first, &error))?;
+            self.writes += 1;
+        }
+        self.lot = lot;
+        self.lot.clear();
         Ok(())
     }
 
@@ -224,6 +255,8 @@ impl crew::Lane<dyn Session + '_, Order> for Lane<'_> {
             Order::Tenth => self.tenth(session, &started)?,
             Order::Bursts(schedule) => self.bursts(session, schedule, &started)?,
         }
+        // What the set no longer has is gone with the round.
+        self.remove_lot(session)?;
         let end = clock.now();
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);

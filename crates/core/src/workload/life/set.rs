@@ -17,6 +17,8 @@ pub enum Churn {
     Replace,
     /// The oldest is removed, and a new one with the next key is inserted: keys ascend.
     Queue,
+    /// New ones with the next keys are inserted, and the oldest are removed many at once.
+    Log,
 }
 
 impl Churn {
@@ -26,13 +28,19 @@ impl Churn {
             "zipfian" => Churn::Zipfian,
             "replace" => Churn::Replace,
             "queue" => Churn::Queue,
+            "log" => Churn::Log,
             _ => Churn::Uniform,
         }
     }
 
     /// Whether records are removed and inserted; else they are overwritten.
     pub fn replaces(self) -> bool {
-        matches!(self, Churn::Replace | Churn::Queue)
+        matches!(self, Churn::Replace | Churn::Queue | Churn::Log)
+    }
+
+    /// Whether keys ascend, and the oldest goes first.
+    pub fn ascends(self) -> bool {
+        matches!(self, Churn::Queue | Churn::Log)
     }
 }
 
@@ -89,7 +97,7 @@ impl Set {
     #[inline]
     pub fn step(&mut self) -> Step {
         let place = match self.churn {
-            Churn::Queue => self.oldest,
+            churn if churn.ascends() => self.oldest,
             _ => self.chooser.below(self.len()) as usize,
         };
         let old = self.at(place);
@@ -105,7 +113,7 @@ impl Set {
     /// All records, in the order in which they came.
     pub fn all(&self) -> impl ExactSizeIterator<Item = Record> {
         let count = self.versions.len();
-        let first = if self.churn == Churn::Queue { self.oldest } else { 0 };
+        let first = if self.churn.ascends() { self.oldest } else { 0 };
         (0..count).map(move |number| self.at((first + number) % count))
     }
 }
@@ -130,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_set_is_what_its_steps_made_of_it() {
-        for churn in [Churn::Uniform, Churn::Zipfian, Churn::Replace, Churn::Queue] {
+        for churn in [Churn::Uniform, Churn::Zipfian, Churn::Replace, Churn::Queue, Churn::Log] {
             let (set, held) = after(churn, 1_234);
             assert_eq!(held.len(), 50);
             assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
