@@ -280,6 +280,11 @@ impl Store for Libmdbx {
         self.environment.sync()
     }
 
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.environment.replace_by_compact_copy()?;
+        Ok(Some("MDBX_CP_COMPACT"))
+    }
+
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         Ok(Some(Box::new(self.environment.hold()?)))
     }

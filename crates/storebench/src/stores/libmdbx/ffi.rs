@@ -36,6 +36,7 @@ pub const MDBX_FIRST: c_uint = 0;
 pub const MDBX_NEXT: c_uint = 8;
 pub const MDBX_SET_RANGE: c_uint = 17;
 pub const MDBX_opt_max_readers: c_uint = 1;
+pub const MDBX_CP_COMPACT: c_uint = 1;
 pub const MDBX_CHK_READWRITE: c_uint = 1;
 pub const MDBX_chk_error: c_uint = 0x11;
 
@@ -71,6 +72,8 @@ unsafe extern "C" {
         verbosity: c_uint,
         timeout: c_uint,
     ) -> c_int;
+    pub fn mdbx_env_get_path(env: *const MDBX_env, path: *mut *const c_char) -> c_int;
+    pub fn mdbx_env_copy(env: *mut MDBX_env, to: *const c_char, flags: c_uint) -> c_int;
     pub fn mdbx_env_close_ex(env: *mut MDBX_env, dont_sync: bool) -> c_int;
 
     pub fn mdbx_txn_begin_ex(

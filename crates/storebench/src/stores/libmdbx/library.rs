@@ -1,15 +1,16 @@
 //! libmdbx's calls.
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use storebench_core::store::{Result, StoreError};
 
 use super::ffi;
 use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
-use crate::stores::mapped::{Environment, Library, check};
+use crate::stores::mapped::{self, Environment, Library, check};
 
 /// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started: with a lock that another
 /// thread may hold while that one is made, which then waits for ever.
@@ -23,6 +24,9 @@ pub fn make_quiet() {
     // SAFETY: the flags and the logger stay as they are, which -1 stands for.
     unsafe { mdbx_setup_debug(WARNINGS, AS_IT_IS, ptr::without_provenance(usize::MAX)) };
 }
+
+/// The file of an environment in its folder.
+const FILE: &str = "mdbx.dat";
 
 /// libmdbx.
 pub struct Mdbx;
@@ -71,6 +75,22 @@ pub fn max_key_bytes(page: isize) -> Option<usize> {
 }
 
 impl Environment<Mdbx> {
+    /// Puts a compact copy of its file in the place of that. It is of no use any more but to be closed.
+    pub fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        mapped::replace_by_copy(&folder, FILE, |beside| {
+            let to =
+                CString::new(beside.join(FILE).as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+            // SAFETY: the environment is open; the path ends in a zero byte.
+            check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), to.as_ptr(), ffi::MDBX_CP_COMPACT) })
+        })
+    }
+
     /// The flags that the environment has now.
     pub fn flags(&self) -> Result<c_uint> {
         let mut flags = 0;

@@ -4,13 +4,12 @@ use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::{fs, ptr};
+use std::ptr;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{Result, StoreError};
 
-use crate::stores::mapped::{Environment, Library, check};
-use crate::stores::support::sync_path;
+use crate::stores::mapped::{self, Environment, Library, check};
 
 /// The file of an environment in its folder.
 const FILE: &str = "data.mdb";
@@ -87,15 +86,11 @@ impl Environment<Lmdb> {
             check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        let beside = folder.join("compact");
-        fs::create_dir(&beside).map_err(StoreError::engine)?;
-        let to = CString::new(beside.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-        // SAFETY: the environment is open; the path ends in a zero byte.
-        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), ffi::MDB_CP_COMPACT) })?;
-        let copy = beside.join(FILE);
-        sync_path(&copy)?;
-        let moved = fs::rename(&copy, folder.join(FILE)).and_then(|()| fs::remove_dir(&beside));
-        moved.map_err(StoreError::engine).and_then(|()| sync_path(&folder))
+        mapped::replace_by_copy(&folder, FILE, |beside| {
+            let to = CString::new(beside.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+            // SAFETY: the environment is open; the path ends in a zero byte.
+            check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), ffi::MDB_CP_COMPACT) })
+        })
     }
 
     /// The longest key in bytes.
