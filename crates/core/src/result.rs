@@ -11,6 +11,7 @@ mod doubt;
 mod fault;
 mod fragmentation;
 mod giving_back;
+mod latency;
 mod machine;
 mod measured;
 mod place;
@@ -35,6 +36,7 @@ pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::fragmentation::{Fragmentation, Pieces};
 pub use self::giving_back::{Compacted, GivingBack};
+pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::place::PlaceInfo;
 pub use self::records::{Stored, Written};
@@ -502,22 +504,6 @@ pub struct OperationResult {
     /// Epoch by epoch, where the workload has epochs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
-}
-
-/// The distribution of an operation's latency in nanoseconds, and the full histogram.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Latency {
-    pub mean_ns: f64,
-    pub stdev_ns: f64,
-    pub min_ns: u64,
-    pub p50_ns: u64,
-    pub p90_ns: u64,
-    pub p99_ns: u64,
-    pub p999_ns: u64,
-    pub max_ns: u64,
-    /// The histogram: HdrHistogram V2 format with deflate, in base64.
-    pub histogram: String,
 }
 
 /// Memory of the trial's process, in bytes.

@@ -589,8 +589,7 @@ mod tests {
 
     #[test]
     fn an_operation_that_never_ran_has_no_latency() {
-        let measured = samples::measured(1000.0);
-        let mut operation = measured.operations[0].clone();
+        let mut operation = samples::measured(1000.0).operations.remove(0);
         assert_eq!(MEAN_LATENCY.of_operation(&operation), Some(1000.0));
         operation.count = 0;
         operation.sum_ns = 0;

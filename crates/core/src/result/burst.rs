@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Latency;
+use super::latency::Latency;
 
 /// Steps came by a schedule: evenly, for a 60th of the period many times as often, evenly again, and after a pause. Latency counts from the
 /// moment at which a step was to begin.

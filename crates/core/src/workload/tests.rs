@@ -181,14 +181,14 @@ const TRIALS: &[Trial] = &[
         Over::Memory,
         "records=50 record_size=1B..300B churn=uniform",
         "turnover=3",
-        (206, 0x6488_b611_2785_9a6e),
+        (212, 0x1c0a_6aed_0e61_5cef),
     ),
     trial(
         "life",
         Over::Memory,
         "records=50 record_size=1B..300B churn=queue",
         "turnover=3",
-        (506, 0xe541_4dc6_5a2c_6fb5),
+        (512, 0x3a95_fb4c_958a_c058),
     ),
     trial(
         "life",

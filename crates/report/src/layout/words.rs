@@ -106,7 +106,13 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
 
 /// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
 pub fn position_in_full(position: &Position) -> String {
-    let mut values: Vec<_> = position.values().collect();
+    position_among(position, &[])
+}
+
+/// The same without what all of some positions have in common, if there are any.
+pub fn position_among(position: &Position, all: &[&Position]) -> String {
+    let differs = |one| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != one));
+    let mut values: Vec<_> = position.values().filter(|one| differs(*one)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
     let parts = values.into_iter().map(|(axis, value)| in_full(axis, value));
     parts.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! What age does to scans, and to files on their disk.
+//! Scans and files of an aged set.
 
 use storebench_core::result::{Fragmentation, Measured, Pieces};
 

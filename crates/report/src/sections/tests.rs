@@ -1,10 +1,11 @@
+mod life;
+
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
 use storebench_core::result::{
-    Aftermath, BadState, Burst, Caught, Clocks, Compacted, Control, Counts, Cut, CutCheck, Cuts, Disk,
-    FaultCheck, FaultKind, Faults, Finding, Fragmentation, GivingBack, KeptState, Latency, Missing, OVERALL,
-    OfKind, Owner, Phase, Pieces, Recovery, RecoveryCheck, Reopened, Requests, Tally,
+    Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
+    Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
 use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
@@ -44,10 +45,10 @@ fn run_for(section: &str) -> Run {
         "cuts" => cut(),
         "faults" => faulty(),
         "recovery" => killed(),
-        "giving_back" => aged(),
-        "weakest" => unequal(),
-        "bursts" => bursting(),
-        "fragmentation" => fragmented(),
+        "giving_back" => life::aged(),
+        "weakest" => life::unequal(),
+        "bursts" => life::bursting(),
+        "fragmentation" => life::fragmented(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -174,93 +175,6 @@ fn faulty() -> Run {
         trial.measured.as_mut().unwrap().fault_check = Some(match trial.cell.store() {
             "lmdb" => FaultCheck::Made(faults),
             _ => FaultCheck::NotMade { reason: "its place is no file system in an image".into() },
-        });
-    }
-    run
-}
-
-/// A run after which most records were removed: of a store that gives space back in its own way, and of one that has none.
-fn aged() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
-    let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
-    for trial in &mut run.trials {
-        let compacts = trial.cell.store() == "sqlite";
-        let compacted = compacts.then(|| Compacted {
-            by: "VACUUM".into(),
-            took_ns: 12_000_000,
-            peak_bytes: 60 << 10,
-            disk: disk(8 << 10),
-        });
-        let back = GivingBack {
-            removed: 45,
-            value_bytes: 4_500,
-            remove_ns: 1_000_000,
-            disk: disk(48 << 10),
-            compacted,
-        };
-        trial.measured.as_mut().unwrap().giving_back = Some(back);
-    }
-    run
-}
-
-/// A run with bursts at two loads, of which the second is more than one of two stores gets done.
-fn bursting() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
-    for trial in &mut run.trials {
-        let is_quick = trial.cell.store() == "sqlite";
-        let at = |percent: f64| Burst {
-            percent,
-            per_second: 100.0 * percent,
-            times: 10.0,
-            period_ns: 60_000_000_000,
-            latency: Latency { p99_ns: 1_000_000, ..Latency::default() },
-            steps: 1_000,
-            within_10_ms: if is_quick { 1_000 } else { 25 },
-            within_100_ms: if is_quick { 1_000 } else { 240 },
-            longest_ns: if is_quick { 9_000_000 } else { 3_100_000_000 },
-            recovered_ns: (is_quick || percent < 90.0).then_some(2_500_000_000),
-            left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
-        };
-        trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
-    }
-    run
-}
-
-/// A run of four stores of which one keeps its files, one pauses for long, and one is slow.
-fn unequal() -> Run {
-    let stores = [("sqlite", 2000.0), ("lmdb", 2000.0), ("redb", 2000.0), ("flat-folder", 9000.0)];
-    let mut run = samples::run("box", &stores.map(|(store, ns)| Sample::new(store).ns(ns).rounds(10)));
-    for trial in &mut run.trials {
-        let store = trial.cell.store().to_owned();
-        let measured = trial.measured.as_mut().unwrap();
-        let full = measured.disk.allocated_bytes;
-        let left = if store == "lmdb" { full } else { full / 8 };
-        let disk = Disk { allocated_bytes: left, apparent_bytes: left, files: 1 };
-        measured.giving_back = Some(GivingBack { removed: 45, disk, ..GivingBack::default() });
-        let mut all = measured.operations[0].clone();
-        all.operation = OVERALL.into();
-        if store == "redb" {
-            all.latency.max_ns *= 50;
-        }
-        measured.operations.insert(0, all);
-    }
-    run
-}
-
-/// A run of a store whose scans take three times as long when it is old, and of one without order.
-fn fragmented() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
-    for trial in &mut run.trials {
-        let in_order = trial.cell.store() == "sqlite";
-        let scans = |ns: u64| if in_order { vec![ns, ns + 100, 9 * ns] } else { Vec::new() };
-        let files = if in_order { 2 } else { 100 };
-        trial.measured.as_mut().unwrap().fragmentation = Some(Fragmentation {
-            fresh_scans_ns: scans(900),
-            aged_scans_ns: scans(2_900),
-            pieces: Some(Pieces { files, pieces: files + 5 }),
         });
     }
     run
@@ -588,32 +502,6 @@ fn faults_are_told_by_what_came_of_them() {
 #[test]
 fn recoveries_are_told_by_the_number_of_records() {
     insta::assert_snapshot!("recovery", shown("recovery", killed(), true));
-}
-
-#[test]
-fn space_that_came_back_is_told_beside_that_before() {
-    insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
-}
-
-#[test]
-fn the_bursts_that_a_store_takes_are_told_by_the_load() {
-    insta::assert_snapshot!("bursts", shown("bursts", bursting(), true));
-}
-
-#[test]
-fn each_store_is_named_with_what_it_is_furthest_behind_in() {
-    let text = shown("weakest", unequal(), true);
-    insta::assert_snapshot!("weakest", text);
-    let line = |store: &str| text.lines().find(|line| line.starts_with(store)).unwrap_or_default();
-    assert!(line("lmdb").contains("after"), "{text}");
-    assert!(line("redb").contains("pause"), "{text}");
-    assert!(line("flat-folder").contains("latency"), "{text}");
-    assert!(line("sqlite").is_empty(), "nothing stands out: {text}");
-}
-
-#[test]
-fn what_age_does_to_scans_and_files_is_told() {
-    insta::assert_snapshot!("fragmentation", shown("fragmentation", fragmented(), true));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged, measured};
 use crate::data::names::joined;
-use crate::layout::words::position_in_full;
+use crate::layout::words::position_among;
 use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
 use crate::stats;
 
@@ -31,10 +31,10 @@ const WEAKEST: Shape = Shape {
         Column::text("title").at(Place::Group, ""),
         Column::text("store").at(Place::Line, ""),
         Column::text("property").at(Place::Line, "weakest in"),
-        Column::text("at").at(Place::Line, "at"),
         Column::real("value", Unit::Count).at(Place::Line, "value"),
-        Column::real("times_median", Unit::Count).at(Place::Line, "times the median"),
-        Column::whole("stores").at(Place::Line, "of stores"),
+        Column::real("times_median", Unit::Count).at(Place::Line, "the median"),
+        Column::whole("stores"),
+        Column::text("at").at(Place::Line, "at"),
     ],
 };
 
@@ -127,13 +127,13 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("title", Cell::text(&at).shown(joined([group.key.hardware.as_str(), &at]))),
                     ("store", Cell::store(&store, merged.readable.name(&store))),
                     ("property", Cell::text(weakest.property.name)),
-                    ("at", Cell::text(&weakest.at)),
                     ("value", Cell::real(weakest.value).shown(weakest.property.unit.show(weakest.value))),
                     (
                         "times_median",
                         Cell::real(weakest.times).shown(format!("×{}", three_digits(weakest.times))),
                     ),
                     ("stores", Cell::whole(weakest.stores)),
+                    ("at", Cell::text(&weakest.at)),
                 ],
             );
         }
@@ -146,7 +146,9 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
     let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
-    for (position, here) in &Sorted::new(merged, group).entries {
+    let sorted = Sorted::new(merged, group);
+    let positions: Vec<_> = sorted.entries.iter().map(|(position, _)| position).collect();
+    for (position, here) in &sorted.entries {
         for property in &PROPERTIES {
             let of_store = |(store, entries): (_, &Vec<_>)| {
                 let trials = measured(entries);
@@ -164,7 +166,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest>
                 let times = value / middle;
                 let is_weaker = all.get(store.as_ref()).is_none_or(|weakest| times > weakest.times);
                 if times >= LEAST_TIMES && is_weaker {
-                    let at = position_in_full(position);
+                    let at = position_among(position, &positions);
                     all.insert(
                         store.to_string(),
                         Weakest { property, at, value: *value, times, stores: values.len() },

@@ -4,30 +4,15 @@
 mod environment;
 
 use std::ffi::c_uint;
-use std::fs;
-use std::path::Path;
 
 use storebench_core::store::{Result, Session, StoreError, Transaction, TransactionBody};
 
 pub use self::environment::{Environment, Library, check};
 use self::environment::{Reader, Writer};
-use crate::stores::support::sync_path;
 
 /// A session over an environment that is open.
 pub fn session<L: Library>(environment: &Environment<L>) -> Result<Box<dyn Session + '_>> {
     Ok(Box::new(MappedSession { environment, reader: environment.reader()? }))
-}
-
-/// Puts a copy of an environment's file in the place of that, which is of no use any more but to be closed. `copy` makes a file of the same
-/// name in a folder.
-pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let beside = folder.join("compact");
-    fs::create_dir(&beside).map_err(StoreError::engine)?;
-    copy(&beside)?;
-    let made = beside.join(file);
-    sync_path(&made)?;
-    let moved = fs::rename(&made, folder.join(file)).and_then(|()| fs::remove_dir(&beside));
-    moved.map_err(StoreError::engine).and_then(|()| sync_path(folder))
 }
 
 struct MappedSession<'a, L: Library> {

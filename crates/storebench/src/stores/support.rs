@@ -19,3 +19,16 @@ pub fn sync_path(path: &Path) -> Result<()> {
     let sync = |path| File::open(path)?.sync_all();
     sync(path).map_err(StoreError::io(format!("synchronising {}", path.display())))
 }
+
+/// Puts a copy of an environment's file in the place of that, which is of no use any more but to be closed. `copy` makes a file of the same
+/// name in a folder.
+#[cfg(any(feature = "libmdbx", feature = "lmdb"))]
+pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let beside = folder.join("compact");
+    std::fs::create_dir(&beside).map_err(StoreError::engine)?;
+    copy(&beside)?;
+    let made = beside.join(file);
+    sync_path(&made)?;
+    let moved = std::fs::rename(&made, folder.join(file)).and_then(|()| std::fs::remove_dir(&beside));
+    moved.map_err(StoreError::engine).and_then(|()| sync_path(folder))
+}

@@ -241,7 +241,7 @@ fn the_time_of_opening_after_a_kill_is_measured() {
         }
     }
     let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains("Recovery: how long a store takes to open"), "{said}");
+    assert!(said.out.contains("Opening: how long a store takes"), "{said}");
     scratch
         .storebench(&format!("run crud --store sqlite --recovery 0 {TINY}"))
         .complains(Exit::BadValue, &["recovery"]);

@@ -169,7 +169,8 @@ mod tests {
         // 5 ms: in a burst a step comes each millisecond, so that step k waits for 4 k ms more than its own 5.
         let burst = seen(5e6);
         assert_eq!((burst.steps, burst.within_10_ms, burst.within_100_ms), (1_000, 2, 24));
-        assert_eq!(burst.longest_ns / 1_000_000, 4_005);
+        // Give and take a nanosecond of its moment.
+        assert!(burst.longest_ns.abs_diff(4_005_000_000) < 10, "{burst:?}");
         // The backlog of 4 s goes at 2 to 1: 5 ms of work come in each 10 ms.
         assert_eq!(burst.recovered_ns.unwrap() / 100_000_000, 80);
         // It waits for nothing.

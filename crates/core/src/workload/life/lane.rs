@@ -255,7 +255,7 @@ impl crew::Lane<dyn Session + '_, Order> for Lane<'_> {
             Order::Tenth => self.tenth(session, &started)?,
             Order::Bursts(schedule) => self.bursts(session, schedule, &started)?,
         }
-        // What the set no longer has is gone with the round.
+        // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;
         let end = clock.now();
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;

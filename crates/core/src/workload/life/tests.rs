@@ -219,7 +219,8 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
 #[test]
 fn a_record_that_is_not_gone_is_noticed() {
     let stores = [StoreDef { open: Ok(&wrong::<2>), ..MEMORY }];
-    for (churn, says) in [("queue", "a scan found"), ("replace", "counts 550 records where 50 were written")]
+    for (churn, says) in
+        [("queue", "a scan found"), ("replace", "a scan of all records showed 550 where there are 50")]
     {
         let Err(Ended::Failed(stop)) = trial(&stores, "memory", churn) else {
             panic!("{churn}: nothing was noticed")

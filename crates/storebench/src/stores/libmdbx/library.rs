@@ -10,7 +10,8 @@ use storebench_core::store::{Result, StoreError};
 
 use super::ffi;
 use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
-use crate::stores::mapped::{self, Environment, Library, check};
+use crate::stores::mapped::{Environment, Library, check};
+use crate::stores::support::replace_by_copy;
 
 /// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started: with a lock that another
 /// thread may hold while that one is made, which then waits for ever.
@@ -83,7 +84,7 @@ impl Environment<Mdbx> {
             check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        mapped::replace_by_copy(&folder, FILE, |beside| {
+        replace_by_copy(&folder, FILE, |beside| {
             let to =
                 CString::new(beside.join(FILE).as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
             // SAFETY: the environment is open; the path ends in a zero byte.

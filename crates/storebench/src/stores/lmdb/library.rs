@@ -9,7 +9,8 @@ use std::ptr;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{Result, StoreError};
 
-use crate::stores::mapped::{self, Environment, Library, check};
+use crate::stores::mapped::{Environment, Library, check};
+use crate::stores::support::replace_by_copy;
 
 /// The file of an environment in its folder.
 const FILE: &str = "data.mdb";
@@ -86,7 +87,7 @@ impl Environment<Lmdb> {
             check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        mapped::replace_by_copy(&folder, FILE, |beside| {
+        replace_by_copy(&folder, FILE, |beside| {
             let to = CString::new(beside.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
             // SAFETY: the environment is open; the path ends in a zero byte.
             check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), ffi::MDB_CP_COMPACT) })
