@@ -248,6 +248,17 @@ fn the_time_of_opening_after_a_kill_is_measured() {
     scratch.assert_nothing_left();
 }
 
+/// mdbx.h, MDBX_SAFE_NOSYNC: after a system crash the last transactions are lost, and the database goes back to the last one that was synced
+/// as a whole. It knows that there was one by the number of the boot, which it reads as it is loaded.
+#[test]
+fn libmdbx_without_syncs_goes_back_to_a_whole_state() {
+    if !can_cut() {
+        return;
+    }
+    let (_, cuts) = judged("libmdbx", "process", "", 30);
+    assert!(!is_damaged(&cuts) && cuts.of(Finding::Lost) > 0, "{cuts:?}");
+}
+
 /// Whether a check found more than acknowledged steps that were lost.
 fn is_damaged(cuts: &Cuts) -> bool {
     let damage = [Finding::Hole, Finding::Wrong, Finding::Refused, Finding::Unusable, Finding::Unsound];

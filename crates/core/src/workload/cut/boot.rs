@@ -1,7 +1,9 @@
 //! Another boot of the machine, as far as a store can ask: after a power cut there has been one.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::{fs, io};
+use std::process::Command;
+use std::{env, fs, io};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -9,18 +11,35 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 /// The kernel's random numbers, among them that of the boot.
 const NUMBERS: &str = "/proc/sys/kernel/random";
 
-/// Shows this thread, and those that it starts, another number of the boot. libmdbx keeps the number in its file, and
-/// trusts what it has not synced for as long as it finds the same.
+/// The file that this process runs.
+const PROGRAM: &str = "/proc/self/exe";
+
+/// Begins this process anew with another number of the boot, unless it has one. libmdbx reads the number when it is loaded, keeps it in its
+/// file, and trusts what it has not synced for as long as it finds the same.
 ///
 /// # Errors
-/// Where this process may not mount anything.
+/// Where this process may not mount anything, or can't be begun anew.
 pub(super) fn another() -> io::Result<()> {
+    if !shown()? {
+        return Ok(());
+    }
+    let mut own = env::args_os();
+    let mut again = Command::new(PROGRAM);
+    if let Some(name) = own.next() {
+        again.arg0(name);
+    }
+    Err(again.args(own).exec())
+}
+
+/// Shows this thread, and those that it starts, another number of the boot; `false` where they see it already.
+fn shown() -> io::Result<bool> {
     let folder = Path::new(NUMBERS);
-    // Where there is none to be seen, nobody can ask for it.
-    let Ok(number) = fs::read(folder.join("uuid")) else { return Ok(()) };
+    // It is the only number that is shown then. Where there is none to be seen, nobody can ask for it.
+    let Ok(number) = fs::read(folder.join("uuid")) else { return Ok(false) };
     // SAFETY: the view of mounts alone becomes this thread's own; no descriptors do.
     unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
     mount("tmpfs", folder, "tmpfs", MountFlags::empty(), None)?;
-    fs::write(folder.join("boot_id"), number)
+    fs::write(folder.join("boot_id"), number)?;
+    Ok(true)
 }
