@@ -15,7 +15,8 @@
 
 enum { SB_OK = 0, SB_NOT_FOUND = 1, SB_CONFLICT = 2, SB_FAILED = 3 };
 
-#define TABLE "table:records"
+/* Not "table:records", which is made in several steps: a power cut between them leaves a table that can't be opened. */
+#define TABLE "file:records.wt"
 
 /* A session and its cursor, for one thread. */
 struct sb_wt_session {
@@ -296,7 +297,7 @@ int sb_wt_table(struct sb_wt_session *own, char **out) {
     message[0] = '\0';
     if ((ret = own->session->open_cursor(own->session, "metadata:", NULL, NULL, &cursor)) != 0)
         return outcome(ret);
-    cursor->set_key(cursor, "file:records.wt");
+    cursor->set_key(cursor, TABLE);
     if ((ret = cursor->search(cursor)) == 0 && (ret = cursor->get_value(cursor, &text)) == 0 && (*out = strdup(text)) == NULL)
         ret = WT_ERROR;
     cursor->close(cursor);

@@ -22,7 +22,8 @@ int open_records(const char *folder, WT_CONNECTION **db) {
     if (failed) return failed;
     failed = (*db)->open_session(*db, NULL, NULL, &session);
     if (failed) return failed;
-    failed = session->create(session, "table:records",
+    /* A "table:" is made in several steps, which an accident can part. */
+    failed = session->create(session, "file:records.wt",
         "key_format=u,value_format=u,leaf_page_max={{leaf_page_max}},"
         "block_compressor={{block_compressor}}");
     if (!failed) failed = session->close(session, NULL);
@@ -34,7 +35,7 @@ int open_cursor(WT_CONNECTION *db, WT_CURSOR **records) {
     WT_SESSION *session;
     int failed = db->open_session(db, NULL, NULL, &session);
     if (failed) return failed;
-    return session->open_cursor(session, "table:records", NULL, NULL,
+    return session->open_cursor(session, "file:records.wt", NULL, NULL,
                                 records);
 }
 

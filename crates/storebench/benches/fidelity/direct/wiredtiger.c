@@ -15,8 +15,8 @@ struct direct_wt *direct_wt_open(const char *folder, const char *config) {
     struct direct_wt *db = malloc(sizeof *db);
     if (db != NULL && wiredtiger_open(folder, NULL, config, &db->connection) == 0 &&
         db->connection->open_session(db->connection, NULL, NULL, &db->session) == 0 &&
-        db->session->create(db->session, "table:records", "key_format=u,value_format=u") == 0 &&
-        db->session->open_cursor(db->session, "table:records", NULL, NULL, &db->cursor) == 0)
+        db->session->create(db->session, "file:records.wt", "key_format=u,value_format=u") == 0 &&
+        db->session->open_cursor(db->session, "file:records.wt", NULL, NULL, &db->cursor) == 0)
         return db;
     return NULL;
 }

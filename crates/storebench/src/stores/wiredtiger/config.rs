@@ -53,7 +53,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .costing("recovery after a crash takes longer"),
 ];
 
-/// What a commit does with its log: as it is configured, as the engine tells it, and the tier that it gives.
+/// The ways of a commit with its log: as it is configured, as the engine tells it, and the tier that it gives.
 const SYNCS: [(&str, &str, Guarantee); 3] = [
     ("off", "none", Guarantee::None),
     ("none", "write to OS", Guarantee::Process),

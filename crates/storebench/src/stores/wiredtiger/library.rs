@@ -29,7 +29,7 @@ fn told(code: c_int) -> Result<bool> {
     }
 }
 
-/// What is missing is an error here.
+/// The same, where what is missing is an error.
 fn check(code: c_int) -> Result<()> {
     match told(code)? {
         true => Ok(()),
@@ -153,7 +153,7 @@ fn raw(bytes: &[u8]) -> (*const c_void, usize) {
     (bytes.as_ptr().cast(), bytes.len())
 }
 
-/// What the engine shows.
+/// Bytes that the engine shows.
 ///
 /// # Safety
 /// There are so many bytes, for as long as the slice is used.
