@@ -5,7 +5,7 @@
 # usage: scripts/cross.sh TARGET           builds it; TARGET: those of scripts/target.sh
 #        scripts/cross.sh --test TARGET    builds it, and measures every store with it under qemu-user; keeps nothing of it
 # environment:
-#   FEATURES         the stores to build in, separated by commas; empty: all
+#   FEATURES         the stores to build in, separated by commas; empty: those that are on by default; all
 #   PROFILE          cargo's profile; empty: release
 #   XDG_CACHE_HOME   the program is storebench/programs/storebench-VERSION-MACHINE in it; empty: ~/.cache
 #   TARGET_CC, TARGET_CXX, TARGET_AR   the compilers and the archiver; empty: Debian's
@@ -43,6 +43,7 @@ fail() {
 
 all_stores=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' crates/storebench/Cargo.toml | tr -d '" ')
 stores=${FEATURES:-$all_stores}
+[ "$stores" != all ] || stores=$all_stores,wiredtiger
 
 builds() {
     case ",$stores," in *",$1,"*) return 0 ;; *) return 1 ;; esac
@@ -120,7 +121,7 @@ build() {
     export TARGET_CC TARGET_CXX TARGET_AR
     upper=$(echo "$1" | tr 'a-z-' 'A-Z_')
     export "CARGO_TARGET_${upper}_LINKER=$TARGET_CC"
-    for engine in leveldb rocksdb unqlite libmdbx; do
+    for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do
         if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
     done
     if builds berkeleydb; then

@@ -129,6 +129,9 @@ END
 }
 
 make_archive() {
+    case ",${FEATURES:-}," in
+        *,all,* | *,wiredtiger,*) fail "WiredTiger is under the GPL, and is in no archive: leave it out of FEATURES" ;;
+    esac
     [ "$(uname -s)" = Linux ] || fail "archives are made on Linux only; build from source instead (docs/building.md)"
     mkdir -p "$1"
     folder=$(cd "$1" && pwd)

@@ -92,6 +92,19 @@ pub const UNQLITE: Library = Library {
     assertions: &[],
 };
 
+/// WiredTiger checks its assertions where it was configured with HAVE_DIAGNOSTIC, and then says this.
+pub const WIREDTIGER: Library = Library {
+    feature: "wiredtiger",
+    engine: "WiredTiger",
+    link: "wiredtiger",
+    symbol: "wiredtiger_open",
+    header: "wiredtiger.h",
+    packages: None,
+    variable: "WIREDTIGER_DIR",
+    choice: None,
+    assertions: &["Expression returned false"],
+};
+
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A library that was found.

@@ -342,3 +342,4 @@ pub const UNQLITE: &[Evidence] = &[
         broken: 0,
     },
 ];
+pub const WIREDTIGER: &[Evidence] = &[];

@@ -14,7 +14,7 @@ const OF_THE_PAPER: [(&str, &str, u8); 6] = [
 ];
 
 /// Colours of further stores.
-const FURTHER: [(&str, u8); 7] = [
+const FURTHER: [(&str, u8); 8] = [
     ("lmdb", 210),
     ("unqlite", 222),
     ("redb", 80),
@@ -22,6 +22,7 @@ const FURTHER: [(&str, u8); 7] = [
     ("one-file", 146),
     ("sled", 111),
     ("libmdbx", 203),
+    ("wiredtiger", 114),
 ];
 
 /// Colours left for stores of other tables; their names choose.
@@ -89,7 +90,7 @@ mod tests {
             .collect();
         colours.sort_unstable();
         colours.dedup();
-        assert_eq!(colours.len(), 18);
+        assert_eq!(colours.len(), 19);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
     }
 }

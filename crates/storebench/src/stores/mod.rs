@@ -41,7 +41,8 @@ mod libmdbx;
     feature = "leveldb",
     feature = "libmdbx",
     feature = "rocksdb",
-    feature = "unqlite"
+    feature = "unqlite",
+    feature = "wiredtiger"
 ))]
 mod linked;
 #[cfg(feature = "lmdb")]
@@ -52,7 +53,13 @@ mod mapped;
 mod mariadb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
-#[cfg(any(feature = "leveldb", feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
+#[cfg(any(
+    feature = "leveldb",
+    feature = "libmdbx",
+    feature = "rocksdb",
+    feature = "unqlite",
+    feature = "wiredtiger"
+))]
 mod opaque;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod owned;
@@ -82,13 +89,16 @@ mod sqlite;
         feature = "rocksdb",
         feature = "sled",
         feature = "sqlite",
-        feature = "unqlite"
+        feature = "unqlite",
+        feature = "wiredtiger"
     )),
     allow(dead_code, reason = "a build with few stores needs few of its helpers")
 )]
 mod support;
 #[cfg(feature = "unqlite")]
 mod unqlite;
+#[cfg(feature = "wiredtiger")]
+mod wiredtiger;
 
 #[cfg(feature = "libmdbx")]
 pub use self::libmdbx::make_quiet as make_libmdbx_quiet;
@@ -99,6 +109,7 @@ store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");
 store!("berkeleydb", berkeleydb::BERKELEYDB, "B-tree, with or without transactions");
 store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
 store!("libmdbx", libmdbx::LIBMDBX, "memory-mapped B+tree, copy on write, from LMDB");
+store!("wiredtiger", wiredtiger::WIREDTIGER, "B-tree with checkpoints, with or without a log");
 store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
 store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
 store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");

@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 15] = [
+const STORES: [&str; 16] = [
     "berkeleydb",
     "fjall",
     "flat-folder",
@@ -22,6 +22,7 @@ const STORES: [&str; 15] = [
     "sled",
     "sqlite",
     "unqlite",
+    "wiredtiger",
 ];
 const SMALL: &str = "--transactions 3 --statements 20 --trials 1 --guarantee default";
 
