@@ -85,8 +85,6 @@ sources() {
     echo '#define WIREDTIGER_VERSION_MAJOR @VERSION_MAJOR@' >"$made_up/src/include/wiredtiger.in"
     (cd "$box" && tar cf - "wiredtiger-$wiredtiger_version" | gzip >wiredtiger.tar.gz)
     # shellcheck disable=SC2016
-    fake python3 'case "$*" in *download*) for word; do :; done; cp "$BOX/wiredtiger.tar.gz" "wiredtiger-${word#*==}.tar.gz" ;; esac'
-    # shellcheck disable=SC2016
     fake curl 'for word; do [ "$last" = -o ] && cp "$BOX/leveldb.tar.gz" "$word"; last=$word; done'
 }
 leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
@@ -398,6 +396,8 @@ echo '/* amalgamated source code (v0.14.5-0-g0) */' >"$box/crates/mdbx-sys-1.0+2
 rm -rf "$box"/home/.cache/storebench/engines/libmdbx-*
 run scripts/engines.sh libmdbx
 verdict 'sources of another libmdbx are refused' said 1 'does not hold libmdbx 0.14.4'
+# shellcheck disable=SC2016
+fake python3 'case "$*" in *download*) for word; do :; done; cp "$BOX/wiredtiger.tar.gz" "wiredtiger-${word#*==}.tar.gz" ;; esac'
 run scripts/engines.sh wiredtiger
 place=$(echo "$box"/home/.cache/storebench/engines/wiredtiger-"$wiredtiger_version"-*)
 verdict 'WiredTiger is fetched from PyPI by its version' called "pip download --quiet --no-deps --no-binary :all: --dest . wiredtiger==$wiredtiger_version"
