@@ -150,6 +150,24 @@ pub const LMDB: &[Evidence] = &[
         broken: 123,
     },
 ];
+pub const MARIADB: &[Evidence] = &[
+    Evidence {
+        version: "10.11.19",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 60,
+        broken: 0,
+    },
+    Evidence {
+        version: "10.11.19",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 60,
+        broken: 0,
+    },
+];
 pub const NESTED_FOLDER: &[Evidence] = &[
     Evidence {
         version: "6.18.44",
@@ -200,6 +218,24 @@ pub const ONE_FILE: &[Evidence] = &[
         file_systems: &["btrfs", "ext4", "xfs"],
         states: 880,
         broken: 103,
+    },
+];
+pub const POSTGRES: &[Evidence] = &[
+    Evidence {
+        version: "15.18",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 60,
+        broken: 0,
+    },
+    Evidence {
+        version: "15.18",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["ext4"],
+        states: 54,
+        broken: 22,
     },
 ];
 pub const REDB: &[Evidence] = &[
