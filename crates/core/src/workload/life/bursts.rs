@@ -172,7 +172,7 @@ mod tests {
         // Give and take a nanosecond of its moment.
         assert!(burst.longest_ns.abs_diff(4_005_000_000) < 10, "{burst:?}");
         // The backlog of 4 s goes at 2 to 1: 5 ms of work come in each 10 ms.
-        assert_eq!(burst.recovered_ns.unwrap() / 100_000_000, 80);
+        assert!(burst.recovered_ns.unwrap().abs_diff(8_000_000_000) < 10, "{burst:?}");
         // It waits for nothing.
         let quick = seen(1e5);
         assert_eq!((quick.within_10_ms, quick.within_100_ms, quick.recovered_ns), (1_000, 1_000, Some(0)));
