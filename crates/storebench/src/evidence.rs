@@ -123,7 +123,40 @@ pub const LEVELDB: &[Evidence] = &[
         broken: 14,
     },
 ];
-pub const LIBMDBX: &[Evidence] = &[];
+pub const LIBMDBX: &[Evidence] = &[
+    Evidence {
+        version: "0.14.4",
+        guarantee: Guarantee::Power,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 180,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.14.4",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 59,
+        broken: 0,
+    },
+    Evidence {
+        version: "0.14.4",
+        guarantee: Guarantee::Process,
+        torn: false,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 176,
+        broken: 11,
+    },
+    Evidence {
+        version: "0.14.4",
+        guarantee: Guarantee::Process,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 56,
+        broken: 3,
+    },
+];
 pub const LMDB: &[Evidence] = &[
     Evidence {
         version: "0.9.70",

@@ -63,8 +63,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     open: Ok(&open),
 };
 
-/// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then. Not so with
-/// `utterly_nosync`.
+/// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then; there is none in a database that was
+/// made and not synced since. With `utterly_nosync` it does not go back.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("sync_mode", "nometasync")],
@@ -78,7 +78,11 @@ const UNSYNCED: &[Danger] = &[
             "nothing is synced, so pages can reach the disk in any order",
         )
     },
-    Danger::of(Loss::Nothing, Loss::Newest, "it goes back to the last commit that was synced"),
+    Danger::of(
+        Loss::Nothing,
+        Loss::RarelyWhole,
+        "it goes back to the last commit that was synced; before the first one its pages can be missing",
+    ),
 ];
 
 const SETTINGS: &[SettingDef] = &[

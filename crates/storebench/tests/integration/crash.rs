@@ -249,14 +249,16 @@ fn the_time_of_opening_after_a_kill_is_measured() {
 }
 
 /// mdbx.h, MDBX_SAFE_NOSYNC: after a system crash the last transactions are lost, and the database goes back to the last one that was synced
-/// as a whole. It knows that there was one by the number of the boot, which it reads as it is loaded.
+/// as a whole. It knows that there was one by the number of the boot, which it reads as it is loaded. One that was never synced may not
+/// open.
 #[test]
-fn libmdbx_without_syncs_goes_back_to_a_whole_state() {
+fn libmdbx_without_syncs_mixes_no_states() {
     if !can_cut() {
         return;
     }
     let (_, cuts) = judged("libmdbx", "process", "", 30);
-    assert!(!is_damaged(&cuts) && cuts.of(Finding::Lost) > 0, "{cuts:?}");
+    let mixed = [Finding::Hole, Finding::Wrong, Finding::Unsound, Finding::Resurrected];
+    assert!(mixed.iter().all(|finding| cuts.of(*finding) == 0) && cuts.of(Finding::Lost) > 0, "{cuts:?}");
 }
 
 /// Whether a check found more than acknowledged steps that were lost.
