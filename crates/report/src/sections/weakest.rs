@@ -147,7 +147,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
     let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
     let sorted = Sorted::new(merged, group);
-    let positions: Vec<_> = sorted.entries.iter().map(|(position, _)| position).collect();
+    let positions: Vec<_> = sorted.entries.keys().collect();
     for (position, here) in &sorted.entries {
         for property in &PROPERTIES {
             let of_store = |(store, entries): (_, &Vec<_>)| {

@@ -11,8 +11,8 @@ mod session;
 mod tests;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
+    Store, StoreBuild, StoreDef,
 };
 
 use self::config::{Config, SETTINGS};
@@ -63,7 +63,7 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/wiredtiger.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/wiredtiger.py"))],
     evidence: &[],
     server: None,
     library: None,
