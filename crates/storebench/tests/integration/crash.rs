@@ -288,7 +288,7 @@ fn postgres_without_full_page_writes_is_damaged_where_pages_tear() {
         return;
     }
     let off = "--settling --set postgres.full_page_writes=off";
-    let torn = |seed: u32| judged("postgres", "power", &format!("--torn --seed {seed} {off}"), 60).1;
+    let torn = |seed: u32| judged("postgres", "power", &format!("--torn --seed {seed} {off}"), 40).1;
     assert!((1..=3).any(|seed| is_damaged(&torn(seed))), "no state of three checks was damaged");
     let (_, shipped) = judged("postgres", "power", "--torn --settling", 20);
     assert_eq!(shipped.of(Finding::Held), shipped.states(), "{shipped:?}");
@@ -304,7 +304,7 @@ fn postgres_without_syncs_is_damaged_by_a_power_cut() {
         return;
     }
     let torn = |seed: u32| {
-        judged("postgres", "power", &format!("--torn --seed {seed} --set postgres.fsync=off"), 40).1
+        judged("postgres", "power", &format!("--torn --seed {seed} --set postgres.fsync=off"), 20).1
     };
     let found = (1..=5).any(|seed| is_damaged(&torn(seed)));
     assert!(found, "no state of five checks was damaged");

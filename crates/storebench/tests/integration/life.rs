@@ -38,7 +38,7 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
     let names: Vec<&str> = stores.iter().map(|store| store.name).collect();
     // As shipped, so that Redis has no log.
     let run =
-        "run life --quick --records 2000 --record-size 1KiB --churn replace --turnover 1 --guarantee default";
+        "run life --quick --records 1000 --record-size 1KiB --churn replace --turnover 1 --guarantee default";
     scratch.storebench(&format!("{run} --store {}", names.join(","))).ends(Exit::Success);
     let run = scratch.results();
     for store in stores {
