@@ -128,6 +128,7 @@ impl<L: Library> Environment<L> {
     }
 
     /// Shows `look` a read transaction and the database.
+    #[cfg(feature = "libmdbx")]
     pub fn look<T>(&self, look: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
         let raw = self.begin(L::READ_ONLY)?;
         let seen = look(raw.as_ptr(), self.database);
