@@ -1,6 +1,6 @@
 //! The table of figures. Every report reads it: a figure added here appears in all of them.
 
-mod checks;
+pub mod checks;
 
 use serde::{Serialize, Serializer};
 use storebench_core::result::{Counters, Device, Measured, OperationResult, Requests, Traffic};

@@ -265,6 +265,11 @@ impl Cell {
         Cell::of(Value::Whole(number as u64))
     }
 
+    /// The same, of what was measured.
+    pub fn count(number: u64) -> Cell {
+        Cell::of(Value::Whole(number))
+    }
+
     /// A number.
     pub fn real(number: f64) -> Cell {
         Cell::of(Value::Real(number))
@@ -292,7 +297,7 @@ impl Cell {
 
     /// A number, of which people see a dash where it is 0: they don't see a column of nothing else.
     pub fn whole_unless_0(number: u64) -> Cell {
-        let cell = Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
+        let cell = Cell::count(number);
         if number == 0 { cell.shown(DASH) } else { cell }
     }
 

@@ -74,21 +74,21 @@ pub(super) const RECOVERY_MOST: Column =
     .closer();
 
 /// The files after most records were removed, over those before.
-pub(super) const FILES_LEFT: Column =
+pub const FILES_LEFT: Column =
     trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
         of_full(m, m.giving_back.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
 /// The same when the engine had given space back in its own way.
-pub(super) const FILES_GIVEN_BACK: Column =
+pub const FILES_GIVEN_BACK: Column =
     trial("files_given_back", "files left after giving back", Unit::Share, Better::Lower, |m| {
         of_full(m, m.giving_back.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
 /// The time of a scan over all records at the end of a set's life, over that after it was loaded.
-pub(super) const SCAN_AGED: Column =
+pub const SCAN_AGED: Column =
     trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
         let one = m.fragmentation.as_ref()?;
         over(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)

@@ -48,11 +48,7 @@ after: from the burst's end until a step did not wait for those before it; witho
 steps were done. Medians over trials.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let table = of_stores::table(merged, &BURSTS, rows);
-    if table.rows.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::Table(table), Block::Note(LEGEND.into())]
+    of_stores::blocks(merged, (&BURSTS, LEGEND), rows)
 }
 
 /// A row for each load.
@@ -67,9 +63,7 @@ fn cells(all: &Vec<&Burst>) -> Row {
         let values: Vec<u64> = all.iter().map(|burst| of(burst)).collect();
         quantile(&values, 0.5)
     };
-    let whole = |of: &dyn Fn(&Burst) -> u64| {
-        Cell::or_none(median(of), |value| Cell::whole(usize::try_from(value).unwrap_or(usize::MAX)))
-    };
+    let whole = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), Cell::count);
     let real = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), |value| Cell::real(value as f64));
     let not_recovered = all.iter().filter(|burst| burst.recovered_ns.is_none()).count();
     let recovered =

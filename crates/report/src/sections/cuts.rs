@@ -115,9 +115,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
-    let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
     let some = |finding: Finding| Cell::whole_unless_0(cuts.of(finding));
-    let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), whole);
+    let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let (no_flush, last_flush) = (one.control(Control::NoFlush), one.control(Control::LastFlush));
     let (early, in_place) = (one.control(Control::EarlyAcknowledgement), one.control(Control::InPlace));
@@ -125,27 +124,27 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
     let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     vec![
-        ("sessions", whole(cuts.sessions)),
+        ("sessions", Cell::count(cuts.sessions)),
         ("tier", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
         ("open_p50", open(0.5)),
         ("open_most", open(1.0)),
-        ("creating", whole(phases[0].0)),
-        ("creating_not_held", whole(phases[0].1)),
-        ("settling", whole(phases[1].0)),
-        ("settling_not_held", whole(phases[1].1)),
-        ("recovering", whole(phases[2].0)),
-        ("recovering_not_held", whole(phases[2].1)),
-        ("control_early", whole(early.0)),
-        ("control_early_caught", whole(early.1)),
-        ("control_in_place", whole(in_place.0)),
-        ("control_in_place_caught", whole(in_place.1)),
+        ("creating", Cell::count(phases[0].0)),
+        ("creating_not_held", Cell::count(phases[0].1)),
+        ("settling", Cell::count(phases[1].0)),
+        ("settling_not_held", Cell::count(phases[1].1)),
+        ("recovering", Cell::count(phases[2].0)),
+        ("recovering_not_held", Cell::count(phases[2].1)),
+        ("control_early", Cell::count(early.0)),
+        ("control_early_caught", Cell::count(early.1)),
+        ("control_in_place", Cell::count(in_place.0)),
+        ("control_in_place_caught", Cell::count(in_place.1)),
         ("trials", Cell::whole(one.trials)),
-        ("steps", whole(cuts.steps)),
-        ("requests", whole(cuts.requests)),
-        ("flushes", whole(cuts.flushes)),
+        ("steps", Cell::count(cuts.steps)),
+        ("requests", Cell::count(cuts.requests)),
+        ("flushes", Cell::count(cuts.flushes)),
         ("whole", Cell::real(cuts.whole_bytes as f64)),
-        ("states", whole(cuts.states())),
+        ("states", Cell::count(cuts.states())),
         ("held", some(Finding::Held)),
         ("lost", some(Finding::Lost)),
         ("hole", some(Finding::Hole)),
@@ -158,15 +157,15 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
         ("hung", some(Finding::Hung)),
         ("crashed", some(Finding::Crashed)),
         ("file_system", some(Finding::FileSystem)),
-        ("verified", whole(cuts.verified)),
+        ("verified", Cell::count(cuts.verified)),
         ("lost_steps_p50", at(&cuts.lost_steps, 0.5)),
         ("lost_steps_p99", at(&cuts.lost_steps, 0.99)),
         ("lost_p50", after(0.5)),
         ("lost_p99", after(0.99)),
-        ("control_no_flush", whole(no_flush.0)),
-        ("control_no_flush_caught", whole(no_flush.1)),
-        ("control_last_flush", whole(last_flush.0)),
-        ("control_last_flush_caught", whole(last_flush.1)),
+        ("control_no_flush", Cell::count(no_flush.0)),
+        ("control_no_flush_caught", Cell::count(no_flush.1)),
+        ("control_last_flush", Cell::count(last_flush.0)),
+        ("control_last_flush_caught", Cell::count(last_flush.1)),
         ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
     ]
 }

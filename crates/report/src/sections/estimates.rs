@@ -119,7 +119,7 @@ fn row(one: &Estimated, disk: &str) -> [(&'static str, Cell); 8] {
     };
     [
         ("part", Cell::text(one.part.id()).shown(one.part.name())),
-        ("times", Cell::whole(usize::try_from(one.times).unwrap_or(usize::MAX))),
+        ("times", Cell::count(one.times)),
         ("recorded_on", Cell::text(&one.recorded_on)),
         ("recorded", Cell::real(one.recorded_ns).shown(rough_ns(one.recorded_ns))),
         ("disk", Cell::text(disk)),

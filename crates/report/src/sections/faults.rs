@@ -81,12 +81,11 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {
-    let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
     let of = |aftermath| Cell::whole_unless_0(one.faults.of(kind, aftermath));
     let struck = Aftermath::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
     let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);
     vec![
-        ("struck", whole(struck)),
+        ("struck", Cell::count(struck)),
         ("unharmed", of(Aftermath::Unharmed)),
         ("told", of(Aftermath::Told)),
         ("refused", of(Aftermath::Refused)),

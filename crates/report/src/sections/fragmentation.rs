@@ -41,11 +41,7 @@ and in how many pieces they lie there, as the file system tells it; one without 
 there are none.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let table = of_stores::table(merged, &FRAGMENTATION, rows);
-    if table.rows.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::Table(table), Block::Note(LEGEND.into())]
+    of_stores::blocks(merged, (&FRAGMENTATION, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measured]) -> Vec<Row> {
@@ -62,9 +58,7 @@ fn cells(all: &[&Fragmentation]) -> Row {
     };
     let pieces = |of: fn(&Pieces) -> u64| {
         let counts: Vec<u64> = all.iter().filter_map(|one| Some(of(one.pieces.as_ref()?))).collect();
-        Cell::or_none(quantile(&counts, 0.5), |count| {
-            Cell::whole(usize::try_from(count).unwrap_or(usize::MAX))
-        })
+        Cell::or_none(quantile(&counts, 0.5), Cell::count)
     };
     let (fresh, aged) = (scan(|one| &one.fresh_scans_ns), scan(|one| &one.aged_scans_ns));
     let times = aged.zip(fresh.filter(|ns| *ns > 0.0)).map(|(aged, fresh)| aged / fresh);

@@ -44,11 +44,7 @@ gave back; the files were looked at every few milliseconds. Medians over trials.
 call, or is a server that was running before.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let table = of_stores::table(merged, &GIVING_BACK, rows);
-    if table.rows.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::Table(table), Block::Note(LEGEND.into())]
+    of_stores::blocks(merged, (&GIVING_BACK, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measured]) -> Vec<Row> {

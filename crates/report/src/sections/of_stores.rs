@@ -8,13 +8,18 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Merged, measured};
 use crate::data::names::joined;
 use crate::layout::words::position_in_full;
-use crate::section::{Cell, Seen, Shape, Table};
+use crate::section::{Block, Cell, Seen, Shape, Table};
 
 /// The cells of a row, by their columns.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// A table of the rows that `rows` makes of a store's trials, with `hardware`, `title` and `store` before them.
-pub fn table(merged: &Merged<'_>, shape: &'static Shape, rows: impl Fn(&[&Measured]) -> Vec<Row>) -> Table {
+/// A table of the rows that `rows` makes of a store's trials, with `hardware`, `title` and `store` before them, and its legend; nothing
+/// where there are none.
+pub fn blocks(
+    merged: &Merged<'_>,
+    (shape, legend): (&'static Shape, &str),
+    rows: impl Fn(&[&Measured]) -> Vec<Row>,
+) -> Vec<Block> {
     let mut table = Table::new(shape);
     for group in &merged.groups {
         let sorted = Sorted::new(merged, group);
@@ -35,5 +40,8 @@ pub fn table(merged: &Merged<'_>, shape: &'static Shape, rows: impl Fn(&[&Measur
             here.iter().for_each(of_store);
         }
     }
-    table
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::Note(legend.into())]
 }

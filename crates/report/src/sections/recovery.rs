@@ -140,10 +140,9 @@ impl OfStore {
 }
 
 fn row(records: u64, opened: &Opened) -> Vec<(&'static str, Cell)> {
-    let whole = |number: u64| Cell::whole(usize::try_from(number).unwrap_or(usize::MAX));
     let ns = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), |ns| Cell::real(ns as f64));
     vec![
-        ("records", whole(records)),
+        ("records", Cell::count(records)),
         ("kills", Cell::whole(opened.open_ns.len())),
         ("open_p50", ns(&opened.open_ns, 0.5)),
         ("open_most", ns(&opened.open_ns, 1.0)),

@@ -93,7 +93,7 @@ fn row(one: &Asked) -> [(&'static str, Cell); 14] {
     let each = |number: u64| Cell::real(one.each(number));
     [
         ("part", Cell::text(one.part.id()).shown(one.part.name())),
-        ("times", Cell::whole(usize::try_from(one.times).unwrap_or(usize::MAX))),
+        ("times", Cell::count(one.times)),
         ("reads", each(asked.reads.requests)),
         ("read", each(asked.reads.bytes)),
         ("writes", each(asked.writes.requests)),

@@ -6,6 +6,7 @@ use storebench_core::result::{Measured, OVERALL, Round};
 use storebench_core::units::three_digits;
 
 use crate::column::Unit;
+use crate::column::checks::{FILES_GIVEN_BACK, FILES_LEFT, SCAN_AGED};
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged, measured};
 use crate::data::names::joined;
@@ -70,13 +71,9 @@ const PROPERTIES: [Property; 7] = [
     },
     Property { name: "slowing down", unit: Unit::Count, of: slowing_down },
     Property { name: "files", unit: Unit::Share, of: |m| m.known_disk().and(m.space_amplification()) },
-    Property {
-        name: "after removing",
-        unit: Unit::Share,
-        of: |m| of_full(m, m.giving_back.as_ref()?.disk.allocated_bytes),
-    },
+    Property { name: "after removing", unit: Unit::Share, of: |m| FILES_LEFT.of_trial(m) },
     Property { name: "after giving back", unit: Unit::Share, of: given_back },
-    Property { name: "scan", unit: Unit::Count, of: scan },
+    Property { name: "scan", unit: Unit::Count, of: |m| SCAN_AGED.of_trial(m) },
 ];
 
 fn slowing_down(measured: &Measured) -> Option<f64> {
@@ -85,21 +82,9 @@ fn slowing_down(measured: &Measured) -> Option<f64> {
     Some(rate(first)? / rate(last)?)
 }
 
-fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {
-    let full = measured.known_disk()?.allocated_bytes;
-    (full > 0).then(|| bytes as f64 / full as f64)
-}
-
+/// The files at last: where the engine has no way to give space back, as they were left.
 fn given_back(measured: &Measured) -> Option<f64> {
-    let back = measured.giving_back.as_ref()?;
-    let disk = back.compacted.as_ref().map_or(&back.disk, |compacted| &compacted.disk);
-    of_full(measured, disk.allocated_bytes)
-}
-
-fn scan(measured: &Measured) -> Option<f64> {
-    let one = measured.fragmentation.as_ref()?;
-    let median = |all: &[u64]| median(all.iter().map(|ns| *ns as f64));
-    Some(median(&one.aged_scans_ns)? / median(&one.fresh_scans_ns)?)
+    FILES_GIVEN_BACK.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -18,14 +18,14 @@ fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<M
     with_bursts(stores, store, churn, "")
 }
 
-/// Nobody waits for rest; bursts last 10 ms.
+/// Nobody waits for rest; bursts last 20 ms, in which some hundreds of steps come.
 fn parameters(bursts: &str) -> Parameters {
     let plain = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
     match bursts {
         "" => plain,
         _ => {
             let with = plain.with(&parameters::BURSTS, bursts).unwrap();
-            with.with(&parameters::BURST_PERIOD, "600ms").unwrap()
+            with.with(&parameters::BURST_PERIOD, "1200ms").unwrap()
         }
     }
 }
@@ -194,11 +194,11 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
 
 #[test]
 fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
-    // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 150 come in a burst.
+    // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
     let measured = with_bursts(&stores, "memory", "uniform", "50%,5%").unwrap();
     let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
-    assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 600_000_000));
+    assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 1_200_000_000));
     assert!((half.per_second / few.per_second - 10.0).abs() < 1e-6);
     let stall = STALL.as_nanos() as u64;
     assert!(half.latency.max_ns >= stall && half.longest_ns >= stall, "{half:?}");
