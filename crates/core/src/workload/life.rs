@@ -7,6 +7,7 @@ mod giving_back;
 mod lane;
 mod parameters;
 mod set;
+mod steady;
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -61,6 +62,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     ],
     parameters: &[
         &parameters::TURNOVER,
+        &parameters::UNTIL_STEADY,
         &parameters::BURSTS,
         &parameters::BURST_PERIOD,
         &EQUAL_CACHE,
@@ -234,13 +236,18 @@ impl<'a> Aging<'a> {
         loader::load(Some(work.records), batch, session, acknowledged, work.after_load, add)
     }
 
+    /// Ten tenths, and then as many more as it takes until the set is steady, where that is asked for.
     fn tenths(self, bench: &Bench<'_>, crew: &mut Crew<'_, '_, 'a>) -> Result<Vec<Tenth>, Stop> {
-        let tenth = |_| {
+        let most = self.work.most_tenths();
+        let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
+        let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
+        let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
+        while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let (elapsed, gauged) = self.gauge.over(|| crew.round(Order::Tenth))?;
             let disk = bench.disk().map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
-            Ok(Tenth { elapsed, gauged, disk })
-        };
-        (0..TENTHS).map(tenth).collect()
+            tenths.push(Tenth { elapsed, gauged, disk });
+        }
+        Ok(tenths)
     }
 
     /// Sends bursts at each load; gives the counters over each.
@@ -262,9 +269,9 @@ impl<'a> Aging<'a> {
         }
     }
 
-    /// The steps of a second that the store made in the last half of its life, one after the other.
+    /// The steps of a second that the store made at the end of its life, one after the other.
     fn sustained(self, tenths: &[Tenth]) -> f64 {
-        let last = &tenths[tenths.len() / 2..];
+        let last = &tenths[tenths.len() - steady::LAST..];
         let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
         last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9)
     }

@@ -2,7 +2,7 @@
 //! and what was read is checked after.
 
 use super::bursts::{Schedule, Seen};
-use super::parameters::{LifeParameters, TENTHS};
+use super::parameters::LifeParameters;
 use super::set::{Churn, Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
@@ -93,9 +93,11 @@ impl<'a> Lane<'a> {
             scans,
             value: touched(records.largest_value() as u64),
             recorder: Recorder::new()?,
-            measured: Vec::with_capacity(TENTHS),
+            measured: Vec::with_capacity(work.most_tenths()),
             bursts: Vec::with_capacity(work.bursts.len()),
-            spare: (0..TENTHS + work.bursts.len()).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
+            spare: (0..work.most_tenths() + work.bursts.len())
+                .map(|_| Recorder::new())
+                .collect::<Result<_, _>>()?,
             written: Written::default(),
             writes: 0,
         })

@@ -32,6 +32,20 @@ pub static TURNOVER: ParameterDef = ParameterDef {
     },
 };
 
+/// The most that a trial writes until its set is steady.
+pub static UNTIL_STEADY: ParameterDef = ParameterDef {
+    name: "until_steady",
+    value_name: "N",
+    help: "life: after the ten tenths write more, each like them, until neither speed nor files rose or fell five times in a row; at most N times the turnover",
+    form: ParameterForm::Number,
+    default: None,
+    instead_of: None,
+    read: |text| match count("until_steady", text, 1)? {
+        times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVERS) => Ok(times),
+        times => Err(format!("until_steady is {times}: it must be at most {MOST_TURNOVERS}")),
+    },
+};
+
 /// The loads at which bursts are sent.
 pub static BURSTS: ParameterDef = ParameterDef {
     name: "bursts",
@@ -63,6 +77,9 @@ const LEAST_PERIOD: Duration = Duration::from_millis(600);
 
 const MOST_TURNOVER: u64 = 100_000;
 
+/// The memory for the histograms of all tenths is taken before the first.
+const MOST_TURNOVERS: u64 = 10;
+
 /// The parts of a trial, each of which has its figures.
 pub const TENTHS: usize = 10;
 
@@ -86,6 +103,8 @@ pub struct LifeParameters {
     pub records: u64,
     /// The steps of a tenth.
     pub steps: u64,
+    /// How many times as many steps may come until the set is steady.
+    pub until_steady: usize,
     /// Records in a batch of the loader, and of removals, at most.
     pub batch: usize,
     /// The moment when steps begin.
@@ -104,11 +123,19 @@ impl LifeParameters {
             churn: Churn::of(cell.text(Axis::CHURN)),
             records,
             steps: (records * turnover).div_ceil(TENTHS as u64),
+            until_steady: parameters.get(&UNTIL_STEADY).unwrap_or(1),
             batch: parameters.get(&BATCH).unwrap_or(1),
             after_load: AfterLoad::of(parameters),
             bursts: parameters.list(&BURSTS),
             burst_period: parameters.get(&BURST_PERIOD).map_or(Duration::ZERO, |Period(time)| time),
         }
+    }
+}
+
+impl LifeParameters {
+    /// The tenths that a trial can have.
+    pub fn most_tenths(&self) -> usize {
+        TENTHS * self.until_steady
     }
 }
 
@@ -150,7 +177,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let (size, records) = (case.cell.record_size().span(), case.cell.records().from as f64);
     let largest = size.to as f64;
     let batch = (largest * work.batch as f64).min(BATCH_BYTES as f64 + largest);
-    let parts = TENTHS + work.bursts.len();
+    let parts = work.most_tenths() + work.bursts.len();
     let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + HISTOGRAMS_BYTES * parts as f64;
     own + batch + case.kept_in_memory(held(case))
 }
@@ -171,7 +198,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let giving_back_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let steps_s = (work.steps * TENTHS as u64) as f64 * step_s;
+    let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
     Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + giving_back_s + audit_s, audit_s)

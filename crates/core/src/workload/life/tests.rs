@@ -10,33 +10,24 @@ use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
-use crate::workload::parameter::Parameters;
+use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::table::Workload;
 
 /// A trial of 50 records that are written ten times over.
 fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
-    with_bursts(stores, store, churn, "")
+    trial_with(&[], stores, store, churn)
 }
 
-/// Nobody waits for rest; bursts last 20 ms, in which some hundreds of steps come.
-fn parameters(bursts: &str) -> Parameters {
-    let plain = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
-    match bursts {
-        "" => plain,
-        _ => {
-            let with = plain.with(&parameters::BURSTS, bursts).unwrap();
-            with.with(&parameters::BURST_PERIOD, "1200ms").unwrap()
-        }
-    }
-}
-
-/// The same, and then bursts.
-fn with_bursts(
+/// The same with more parameters; nobody waits for rest.
+fn trial_with(
+    more: &[(&'static ParameterDef, &str)],
     stores: &[StoreDef],
     store: &str,
     churn: &str,
-    bursts: &str,
 ) -> std::result::Result<Measured, Ended> {
+    let all = more.iter().copied().chain([(&AFTER_LOAD, "at-once")]);
+    let parameters =
+        all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -50,7 +41,7 @@ fn with_bursts(
         cell,
         directory,
         workload: "life".parse::<Workload>().unwrap(),
-        parameters: parameters(bursts),
+        parameters,
         settings: BTreeMap::new(),
         seed: 7,
         device: Err(unmeasured()),
@@ -196,7 +187,9 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
 fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
-    let measured = with_bursts(&stores, "memory", "uniform", "50%,5%").unwrap();
+    // Bursts last 20 ms, in which some hundreds of steps come.
+    let bursts = [(&parameters::BURSTS, "50%,5%"), (&parameters::BURST_PERIOD, "1200ms")];
+    let measured = trial_with(&bursts, &stores, "memory", "uniform").unwrap();
     let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
     assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 1_200_000_000));
     assert!((half.per_second / few.per_second - 10.0).abs() < 1e-6);
@@ -214,6 +207,20 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
     let measured = trial(&[StoreDef { open: Ok(&wrong::<1>), ..MEMORY }], "memory", "zipfian").unwrap();
     let bytes: Vec<u64> = measured.rounds.iter().map(|round| round.disk.apparent_bytes).collect();
     assert_eq!(bytes, (1..=10).map(|tenth| tenth * 50 * LEAK as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
+    let leaks = [StoreDef { open: Ok(&wrong::<1>), ..MEMORY }];
+    let until = |stores, most| {
+        let more = [(&parameters::UNTIL_STEADY, most)];
+        trial_with(&more, stores, "memory", "uniform").unwrap().rounds
+    };
+    assert_eq!(until(&leaks, "2").len(), 2 * TENTHS);
+    // Its speed may rise or fall five times in a row by chance, but not for long.
+    let rounds = until(&[MEMORY], "10");
+    assert!((TENTHS..10 * TENTHS).contains(&rounds.len()), "{}", rounds.len());
+    assert!(rounds.iter().all(|round| round.operations[0].count == 50));
 }
 
 #[test]
