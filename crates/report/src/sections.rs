@@ -8,12 +8,14 @@ mod estimates;
 mod faults;
 mod fragmentation;
 mod giving_back;
+mod machines;
 mod of_stores;
 mod recovery;
 mod requests;
 mod rounds;
 mod sizes;
 mod slowdown;
+mod trends;
 mod verdicts;
 mod weakest;
 
@@ -24,6 +26,7 @@ pub const SECTIONS: &[&Section] = &[
     &effects::SECTION,
     &sizes::SECTION,
     &clusters::SECTION,
+    &machines::SECTION,
     &slowdown::SECTION,
     &cuts::SECTION,
     &faults::SECTION,
@@ -31,6 +34,7 @@ pub const SECTIONS: &[&Section] = &[
     &requests::SECTION,
     &estimates::SECTION,
     &rounds::SECTION,
+    &trends::SECTION,
     &fragmentation::SECTION,
     &bursts::SECTION,
     &giving_back::SECTION,

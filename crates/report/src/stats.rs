@@ -8,6 +8,7 @@ mod decide;
 pub mod order;
 mod resolution;
 mod scatter;
+pub mod trend;
 pub mod unpaired;
 
 use std::collections::{BTreeMap, HashMap};

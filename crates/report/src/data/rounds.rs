@@ -4,6 +4,7 @@ use storebench_core::result::{Measured, OVERALL, Round};
 
 use super::merge::{Entry, measured};
 use crate::stats::Summary;
+use crate::stats::trend::Trend;
 
 /// A figure of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,19 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
     measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect()
 }
 
+/// The operations of a set's life.
+const OF_A_LIFE: [&str; 4] = ["update", "insert", "remove", "scan"];
+
+/// The bytes of values that a set's life had written when a round, from 0, was over; `None` where another workload has the rounds.
+pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
+    let own = measured.rounds.get(..=round)?.iter().flat_map(|round| &round.operations);
+    let own = own.filter(|one| one.operation != OVERALL);
+    let is_life = own.clone().all(|one| OF_A_LIFE.contains(&one.operation.as_str()));
+    let writes = own.filter(|one| ["update", "insert"].contains(&one.operation.as_str()));
+    let bytes: u64 = writes.map(|one| one.value_bytes).sum();
+    (is_life && bytes > 0).then_some(bytes as f64)
+}
+
 /// A figure of the last round over that of the first, trial by trial; `None` also where the figure can't be as it
 /// seems.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
@@ -57,9 +71,23 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
     Summary::of(&all)
 }
 
+/// Rounds at the end whose trend is told: as many as a trial looks at that goes on until there is none.
+pub(crate) const LAST: usize = 5;
+
+/// The trend of a figure over the last rounds of trials, as a share of its value in the last one; `None` where no trial has enough.
+pub(crate) fn trend(trials: &[&Measured], figure: Figure) -> Option<Trend> {
+    let of = |measured: &&Measured| {
+        let last = measured.rounds.last_chunk::<LAST>()?;
+        let figures: Vec<f64> = last.iter().filter_map(|round| figure.of(round)).collect();
+        let unit = figures.last().copied().filter(|unit| *unit > 0.0 && figures.len() == LAST)?;
+        Some(figures.into_iter().map(|figure| figure / unit).collect())
+    };
+    Trend::of(&trials.iter().filter_map(of).collect::<Vec<Vec<f64>>>())
+}
+
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{DISK_GROWTH, Doubt};
+    use storebench_core::result::{DISK_GROWTH, Doubt, Run};
 
     use super::*;
     use crate::data::merge::Merged;
@@ -81,6 +109,43 @@ mod tests {
         // Each round takes a tenth longer than the one before.
         let speed = last_over_first(entries, Figure::Speed).unwrap().mean.value;
         assert!((speed - 1.0 / 1.3).abs() < 0.01, "{speed}");
+    }
+
+    #[test]
+    fn what_each_round_adds_is_a_share_of_the_last() {
+        let mut run = blocks("box", &[vec![Sample::new("lmdb").rounds(6), Sample::new("redb").rounds(4)]]);
+        let of = |run: &Run, store: &str| {
+            let mut trials = run.trials.iter().filter(|trial| trial.cell.store() == store);
+            trend(&[trials.next().unwrap().measured.as_ref().unwrap()], Figure::Files)
+        };
+        let files = of(&run, "lmdb").unwrap();
+        let last = run.trials[0].measured.as_ref().unwrap().rounds[5].disk.allocated_bytes as f64;
+        assert!(files.is_told && (files.per_step - 16_986.0 / last).abs() < 1e-3, "{files:?} {last}");
+        assert_eq!(of(&run, "redb"), None, "too few");
+        let measured = run.trials[0].measured.as_mut().unwrap();
+        measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
+        assert_eq!(of(&run, "lmdb"), Some(Trend { per_step: 0.0, is_told: false }));
+    }
+
+    #[test]
+    fn bytes_written_add_up_over_the_rounds_of_a_life_alone() {
+        let run = blocks("box", &[vec![Sample::new("lmdb").rounds(3)]]);
+        let mut measured = run.trials[0].measured.clone().unwrap();
+        let each = measured.rounds[0].operations[0].value_bytes as f64;
+        let name = |measured: &mut Measured, name: &str| {
+            for round in &mut measured.rounds {
+                round.operations.truncate(1);
+                round.operations[0].operation = name.into();
+            }
+        };
+        name(&mut measured, "update");
+        let written =
+            |measured: &Measured| (0..4).map(|round| written_bytes(measured, round)).collect::<Vec<_>>();
+        assert_eq!(written(&measured), [Some(each), Some(2.0 * each), Some(3.0 * each), None]);
+        for other in ["read", "remove"] {
+            name(&mut measured, other);
+            assert_eq!(written(&measured), [None; 4], "{other}");
+        }
     }
 
     #[test]

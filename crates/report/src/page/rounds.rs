@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::cells::Row;
 use super::numbers::Figures;
-use crate::data::rounds::{Figure, most, values};
+use crate::data::merge::{Entry, measured};
+use crate::data::rounds::{Figure, most, values, written_bytes};
 
 /// The figures of all cells, round by round; empty where no trial has several.
 #[derive(Debug, Serialize)]
@@ -13,6 +14,10 @@ pub struct Rounds {
     speed: Vec<Figures>,
     /// The space of the files on disk, in bytes.
     files: Vec<Figures>,
+    /// The longest operation, in nanoseconds.
+    longest: Vec<Figures>,
+    /// The bytes of values that were written until then; only of a set's life.
+    written: Vec<Figures>,
 }
 
 impl Rounds {
@@ -20,13 +25,20 @@ impl Rounds {
     pub fn new(rows: &[Row<'_>]) -> Rounds {
         let rounds = most(rows.iter().flat_map(|row| &row.entries));
         let rounds = if rounds > 1 { rounds } else { 0 };
-        let of = |figure| (0..rounds).map(|round| figures(rows, figure, round)).collect();
-        Rounds { speed: of(Figure::Speed), files: of(Figure::Files) }
+        let of = |figure| {
+            (0..rounds).map(|round| of_rows(rows, |entries| values(entries, figure, round))).collect()
+        };
+        let written = (0..rounds).map(|round| of_rows(rows, |entries| written(entries, round))).collect();
+        Rounds { speed: of(Figure::Speed), files: of(Figure::Files), longest: of(Figure::Longest), written }
     }
 }
 
-fn figures(rows: &[Row<'_>], figure: Figure, round: usize) -> Figures {
+fn written(entries: &[Entry<'_>], round: usize) -> Vec<f64> {
+    measured(entries).into_iter().filter_map(|(_, measured)| written_bytes(measured, round)).collect()
+}
+
+fn of_rows(rows: &[Row<'_>], values: impl Fn(&[Entry<'_>]) -> Vec<f64>) -> Figures {
     let mut figures = Figures::default();
-    rows.iter().for_each(|row| figures.push(&values(&row.entries, figure, round), row.succeeded()));
+    rows.iter().for_each(|row| figures.push(&values(&row.entries), row.succeeded()));
     figures
 }

@@ -26,6 +26,25 @@ use crate::{page, terminal};
 const STYLE: Style = Style { width: 100, colour: false };
 
 /// Runs of which a section has something to say.
+/// Runs in which a section has something to say.
+fn runs_for(section: &str) -> Vec<Run> {
+    match section {
+        "machines" => fleet(),
+        other => vec![run_for(other)],
+    }
+}
+
+/// The same work on three machines: lmdb is fastest on two of them, and on the third sqlite.
+fn fleet() -> Vec<Run> {
+    let machine = |name: &str, times: f64| {
+        let block = |noise: f64| {
+            vec![Sample::new("lmdb").ns(1000.0), Sample::new("sqlite").ns(1000.0 * times * noise)]
+        };
+        blocks(name, &[block(1.0), block(1.02), block(0.99)])
+    };
+    vec![machine("here", 2.0), machine("old laptop", 6.0), machine("cloud", 0.5)]
+}
+
 fn run_for(section: &str) -> Run {
     let three = |block: fn(f64) -> Vec<Sample>| blocks("box", &[1.0, 1.1, 0.9].map(block));
     match section {
@@ -49,6 +68,7 @@ fn run_for(section: &str) -> Run {
         "weakest" => life::unequal(),
         "bursts" => life::bursting(),
         "fragmentation" => life::fragmented(),
+        "trends" => life::trending(),
         "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
         other => panic!("name a run for the section {other}"),
     }
@@ -270,8 +290,12 @@ fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 fn shown(section: &str, run: Run, all: bool) -> String {
-    let (runs, section) = ([run], find(section).unwrap());
-    let merged = Merged::new(&runs, &[]);
+    shown_of(section, &[run], all)
+}
+
+fn shown_of(section: &str, runs: &[Run], all: bool) -> String {
+    let section = find(section).unwrap();
+    let merged = Merged::new(runs, &[]);
     terminal::section::text(section, Report::new(&merged).blocks(section), STYLE, all)
 }
 
@@ -294,7 +318,7 @@ impl SqlWriter for Rows {
 #[test]
 fn every_section_stands_in_all_outputs_that_are_its() {
     for section in SECTIONS {
-        let runs = [run_for(section.name)];
+        let runs = runs_for(section.name);
         let merged = Merged::new(&runs, &[]).with_published(claims_for(section.name), Vec::new());
         let report = Report::new(&merged);
         let tables = Block::tables(report.blocks(section));
@@ -516,6 +540,17 @@ fn an_estimate_stands_where_it_is_near_on_the_disk_that_was_recorded_on() {
     };
     assert_eq!(of("insert", "sd-a1"), ["hdd-7200", "1000000", "4000000", "1.1"]);
     assert_eq!(of("get", "steady"), ["hdd-7200", "1000000", "", "2"]);
+}
+
+#[test]
+fn what_holds_over_machines_is_told_with_those_where_it_does_not() {
+    let runs = fleet();
+    insta::assert_snapshot!("machines", shown_of("machines", &runs, true));
+    let found = |runs: &[Run]| {
+        let merged = Merged::new(runs, &[]);
+        Report::new(&merged).blocks(find("machines").unwrap()).len()
+    };
+    assert_eq!((found(&runs), found(&runs[..1])), (2, 0));
 }
 
 #[test]

@@ -93,6 +93,18 @@ pub fn unequal() -> Run {
     run
 }
 
+/// Three trials of a store whose files grow by as much each round, and which gets slower; of one that does neither after six rounds.
+pub fn trending() -> Run {
+    let block = || vec![Sample::new("lmdb").rounds(12), Sample::new("redb").rounds(6)];
+    let mut run = samples::blocks("box", &[block(), block(), block()]);
+    for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
+        let rounds = &mut trial.measured.as_mut().unwrap().rounds;
+        let first = rounds[0].clone();
+        rounds.iter_mut().for_each(|round| round.clone_from(&first));
+    }
+    run
+}
+
 #[test]
 fn space_that_came_back_is_told_beside_that_before() {
     insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
@@ -106,6 +118,15 @@ fn the_bursts_that_a_store_takes_are_told_by_the_load() {
 #[test]
 fn what_age_does_to_scans_and_files_is_told() {
     insta::assert_snapshot!("fragmentation", shown("fragmentation", fragmented(), true));
+}
+
+#[test]
+fn rounds_that_rise_or_fall_are_told_from_those_that_do_not() {
+    let text = shown("trends", trending(), true);
+    insta::assert_snapshot!("trends", text);
+    let line = |store: &str| text.lines().find(|line| line.starts_with(store)).unwrap_or_default();
+    assert!(line("lmdb").contains("falls") && line("lmdb").contains("rises"), "{text}");
+    assert!(!line("redb").contains("falls") && !line("redb").contains("rises"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! The findings that hold over several machines.
+
+use storebench_core::units::three_digits;
+
+use crate::column::Unit;
+use crate::data::fleet::{Pair, pairs};
+use crate::data::merge::Merged;
+use crate::data::names::joined;
+use crate::data::spread;
+use crate::layout::words::position_in_full;
+use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "machines",
+    title: "Over several machines: the fastest store against the others",
+    link: "Machines",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&MACHINES],
+    blocks,
+};
+
+const MACHINES: Shape = Shape {
+    name: "machines",
+    columns: &[
+        Column::text("title").at(Place::Group, ""),
+        Column::text("operation").at(Place::Line, ""),
+        Column::text("store").at(Place::Line, "fastest"),
+        Column::text("other").at(Place::Line, "against"),
+        Column::whole("machines").at(Place::Line, "machines"),
+        Column::whole("faster").at(Place::Line, "faster on"),
+        Column::whole("slower").at(Place::Line, "slower on"),
+        Column::whole("not_told").at(Place::Line, "not told on"),
+        Column::real("least", Unit::Count).at(Place::Line, "from"),
+        Column::real("greatest", Unit::Count).at(Place::Line, "to"),
+        Column::estimate("times", Unit::Count).at(Place::Line, "mean"),
+        Column::text("goes_with").at(Place::Line, "goes with"),
+    ],
+};
+
+/// Rivals of the fastest that are always shown.
+const SHOWN: usize = 3;
+
+const LEGEND: &str = "\
+from, to, mean: how many times as long the other store's operation takes as the fastest's, of the machines that have both; fastest by the \
+geometric mean of its latencies over all machines. faster on, slower on: the machines whose own trials tell that, at 95 %. The mean is over \
+machines, each of which counts once, with Student's interval of 95 % from three on, which speaks of other machines like these; of two it is \
+their range. goes with: a property along which the ratio rises or falls, over five machines or more, by Kendall's test at 5 %: \
+one in twenty does by chance. Runs of one hardware name are one machine; two machines of the same kind need two names (--hardware). \
+--table shows all stores.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let mut table = Table::new(&MACHINES);
+    for of_one in pairs(merged).chunk_by(|one, next| one.at == next.at) {
+        for (rank, pair) in of_one.iter().enumerate() {
+            let seen = if rank < SHOWN { Seen::Always } else { Seen::Closer };
+            table.push(seen, row(merged, pair));
+        }
+    }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table), Block::Note(LEGEND.into())]
+}
+
+fn row(merged: &Merged<'_>, pair: &Pair) -> Vec<(&'static str, Cell)> {
+    let at = &pair.at;
+    let title = joined([merged.label(&at.key).as_str(), &position_in_full(&at.position)]);
+    let [faster, slower, not_told] = pair.told();
+    let (least, greatest) = pair.range();
+    let times = |value: f64| format!("{}x", three_digits(value));
+    let mean = format!("{}{}", times(pair.times.value), spread::after(pair.times.interval, three_digits));
+    let decides = pair.decides.iter().map(|(property, rises)| {
+        format!("{}, the {}", property.more(), if *rises { "more" } else { "less" })
+    });
+    vec![
+        ("title", Cell::text(&title)),
+        ("operation", Cell::text(&at.operation)),
+        ("store", Cell::store(&pair.store, merged.readable.name(&pair.store))),
+        ("other", Cell::store(&pair.other, merged.readable.name(&pair.other))),
+        ("machines", Cell::whole(pair.machines.len())),
+        ("faster", Cell::whole(faster)),
+        ("slower", Cell::whole(slower)),
+        ("not_told", Cell::whole(not_told)),
+        ("least", Cell::real(least).shown(times(least))),
+        ("greatest", Cell::real(greatest).shown(times(greatest))),
+        ("times", Cell::estimate(pair.times).shown(mean)),
+        ("goes_with", Cell::text(decides.collect::<Vec<_>>().join("; "))),
+    ]
+}

@@ -1,0 +1,82 @@
+//! Whether speed and files still rise or fall in the last of many rounds, and when the files will be twice as large.
+
+use storebench_core::result::Measured;
+
+use super::of_stores::{self, Row};
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::data::rounds::{Figure, LAST, trend};
+use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::stats::trend::Trend;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "trends",
+    title: "Trends over the last five rounds",
+    link: "Trends",
+    stands: Stands::Above,
+    at_end: false,
+    shapes: &[&TRENDS],
+    blocks,
+};
+
+const TRENDS: Shape = Shape {
+    name: "trends",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("trials"),
+        Column::text("rounds").at(Place::Line, "rounds"),
+        Column::text("speed_trend").at(Place::Line, "speed"),
+        Column::real("speed_a_round", Unit::Share).at(Place::Line, "a round"),
+        Column::text("files_trend").at(Place::Line, "files"),
+        Column::real("files_a_round", Unit::Share).at(Place::Line, "a round"),
+        Column::whole("rounds_until_twice").at(Place::Line, "twice as large after"),
+    ],
+};
+
+const LEGEND: &str = "\
+a round: by how much operations per second and the space of the files change from one of the last five rounds to the next (the median of \
+all slopes), as a share of the last. rises, falls: Kendall's test over the trials together tells that from no trend, at 5 %: so in one of \
+twenty cases where there is none. With one trial all five must rise or fall in a row. twice as large after: so many more rounds at this \
+pace, where the files rise.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    of_stores::blocks(merged, (&TRENDS, LEGEND), rows)
+}
+
+fn rows(trials: &[&Measured]) -> Vec<Row> {
+    let long: Vec<&Measured> =
+        trials.iter().copied().filter(|measured| measured.rounds.len() >= LAST).collect();
+    let trends = trend(&long, Figure::Speed).zip(trend(&long, Figure::Files));
+    trends.map(|(speed, files)| cells(&long, speed, files)).into_iter().collect()
+}
+
+fn cells(trials: &[&Measured], speed: Trend, files: Trend) -> Row {
+    let counts = trials.iter().map(|measured| measured.rounds.len());
+    let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
+    let rounds = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    vec![
+        ("trials", Cell::whole(trials.len())),
+        ("rounds", Cell::text(rounds)),
+        ("speed_trend", Cell::text(word(speed))),
+        ("speed_a_round", Cell::real(speed.per_step)),
+        ("files_trend", Cell::text(word(files))),
+        ("files_a_round", Cell::real(files.per_step)),
+        ("rounds_until_twice", Cell::or_none(rounds_until_twice(files), Cell::count)),
+    ]
+}
+
+fn word(trend: Trend) -> &'static str {
+    match trend.is_told {
+        false => "no trend",
+        true if trend.per_step > 0.0 => "rises",
+        true => "falls",
+    }
+}
+
+/// The rounds after which a figure is twice its last value, if it rises.
+fn rounds_until_twice(trend: Trend) -> Option<u64> {
+    (trend.is_told && trend.per_step > 0.0).then(|| (1.0 / trend.per_step).ceil() as u64)
+}

@@ -1,0 +1,86 @@
+//! Whether figures that follow each other go up or down: Kendall's test (Mann, Econometrica 13, 1945), and their pace by the median of all
+//! slopes (Sen, JASA 63, 1968). Several series, such as trials, are tested together by the sums of their statistics and of their variances,
+//! as seasons are (Hirsch, Slack and Smith, Water Resources Research 18, 1982).
+
+/// The two-sided normal quantile of 5 %.
+const TWO_SIDED: f64 = 1.96;
+
+/// The course of one or more series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trend {
+    /// What a step adds: the median of the slopes between all pairs of a series.
+    pub per_step: f64,
+    /// Whether the test tells that from none, at 5 %.
+    pub is_told: bool,
+}
+
+impl Trend {
+    /// That of series of the same figure; `None` where none has two values.
+    pub fn of(series: &[Vec<f64>]) -> Option<Trend> {
+        let mut slopes: Vec<f64> =
+            series.iter().flat_map(|one| pairs(one)).map(|(steps, up)| up / steps).collect();
+        slopes.sort_by(f64::total_cmp);
+        let (low, high) = (slopes.get(slopes.len().saturating_sub(1) / 2)?, slopes.get(slopes.len() / 2)?);
+        let (sum, variance) =
+            series.iter().map(|one| kendall(one)).fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        // Corrected for continuity.
+        let distance = (sum.abs() - 1.0).max(0.0) / variance.max(f64::MIN_POSITIVE).sqrt();
+        Some(Trend { per_step: (low + high) / 2.0, is_told: distance > TWO_SIDED })
+    }
+}
+
+/// The distance in steps and in value of each value from each before it.
+fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    let after = move |from: usize| {
+        values[from + 1..].iter().enumerate().map(move |(step, to)| (step as f64 + 1.0, to - values[from]))
+    };
+    (0..values.len()).flat_map(after)
+}
+
+/// Kendall's statistic, and its variance where there is no trend; values that are equal lower it.
+fn kendall(values: &[f64]) -> (f64, f64) {
+    let sum = pairs(values).map(|(_, up)| if up == 0.0 { 0.0 } else { up.signum() }).sum();
+    let term = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let ties: f64 = sorted.chunk_by(|one, next| one == next).map(|tie| term(tie.len() as f64)).sum();
+    (sum, term(values.len() as f64) - ties)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leak_has_its_size_and_is_told() {
+        let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
+        assert_eq!(Trend::of(&[leak.clone()]), Some(Trend { per_step: 1.0, is_told: true }));
+        // One that is hidden among others' noise in one trial is told by three.
+        let noisy =
+            |noise: [f64; 5]| leak.iter().zip(noise).map(|(one, noise)| one + noise).collect::<Vec<_>>();
+        let trials =
+            [[0.0, 1.5, 0.0, 0.0, 0.0], [0.0, 0.0, 1.5, 0.0, 0.0], [1.5, 0.0, 0.0, 0.0, 0.0]].map(noisy);
+        assert!(!Trend::of(&trials[..1]).unwrap().is_told);
+        let together = Trend::of(&trials).unwrap();
+        assert!(together.is_told && (together.per_step - 1.0).abs() < 0.2, "{together:?}");
+    }
+
+    #[test]
+    fn what_stays_or_comes_and_goes_has_none() {
+        assert_eq!(Trend::of(&[vec![7.0; 5]]), Some(Trend { per_step: 0.0, is_told: false }));
+        assert!(!Trend::of(&[vec![1.0, 3.0, 2.0, 4.0, 3.0]]).unwrap().is_told);
+        assert_eq!(Trend::of(&[vec![1.0], Vec::new()]), None);
+    }
+
+    /// Of series without a trend some one in twenty is told, at most.
+    #[test]
+    fn chance_alone_is_seldom_told() {
+        let mut random = fastrand::Rng::with_seed(32);
+        for trials in [1, 3] {
+            let mut draw =
+                || (0..trials).map(|_| (0..5).map(|_| random.f64()).collect()).collect::<Vec<Vec<f64>>>();
+            let told = (0..4_000).filter(|_| Trend::of(&draw()).unwrap().is_told).count();
+            assert!((20..=240).contains(&told), "{told} of 4,000 with {trials} trials");
+        }
+    }
+}
