@@ -40,8 +40,10 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
             let learned =
                 workload.time_by_rehearsal.zip(short).and_then(|(learn, short)| learn(&case, &probe, short));
             learns |= learned.is_some();
-            let seconds =
-                learned.unwrap_or_else(|| (workload.time)(&case, &probe).trial_s) * plan.slowness(cell);
+            let seconds = match learned {
+                Some(seconds) => seconds * plan.slowness(cell),
+                None => plan.time(cell, stores, &probe).trial_s,
+            };
             let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
