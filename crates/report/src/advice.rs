@@ -4,6 +4,7 @@
 //! the answer. What decides between stores is what decides everywhere ([`crate::stats::decide`]).
 
 mod absent;
+pub mod aged;
 mod answer;
 pub mod at;
 mod candidate;
@@ -52,7 +53,7 @@ pub use self::find::Uncovered;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it, or that were made for it with the records `here`. Of the `table` of stores
+    /// Answers a question from runs that cover it, none of which lets a store grow old, or that were made for it with the records `here`. Of the `table` of stores
     /// those that are missing are named, with the reason.
     ///
     /// # Errors
@@ -106,6 +107,7 @@ impl Advice {
             settings,
             proof,
             dangers,
+            aged: Vec::new(),
             repeated: cold::repeated(&group, here, question),
             safer,
             practice,

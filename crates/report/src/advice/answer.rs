@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::result::PlaceInfo;
 use storebench_core::store::Danger;
 
+use super::aged::Aged;
 use super::at::At;
 use super::cold::Cold;
 use super::judge::{Candidate, Verdict};
@@ -38,6 +39,8 @@ pub struct Advice {
     pub settings: Vec<String>,
     /// The findings of power cuts of the recommended store, where there are any.
     pub proof: Option<String>,
+    /// What becomes of the ranked stores as they grow old, where that was measured.
+    pub aged: Vec<Aged>,
     /// The dangers of the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,
     /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.

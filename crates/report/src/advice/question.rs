@@ -7,7 +7,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Sizes, counted, rough_bytes};
+use storebench_core::units::{Period, Sizes, counted, rough_bytes};
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -32,6 +32,8 @@ pub struct Question {
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
     pub cold: bool,
+    /// The time in which all records are overwritten once, if the user says how long the store lives so.
+    pub overwritten: Option<Period>,
     /// The goal by which the best store is the best.
     pub goal: Goal,
     /// The largest peak of memory that a store may have had, in bytes: not the least that it can run in.

@@ -24,6 +24,7 @@ pub(super) fn question() -> Question {
         disk: None,
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         cold: false,
+        overwritten: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

@@ -109,6 +109,7 @@ mod tests {
         let comparison = Comparison::new(sides[0], sides[1], &figures, &[], &[]);
         let question = Question {
             cold: false,
+            overwritten: None,
             records: 100,
             size: SizeRange { from: 1, to: 1024 }.into(),
             data: Data::Incompressible,

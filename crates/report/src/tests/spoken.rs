@@ -128,6 +128,7 @@ fn of_advice() -> IndexSet<String> {
         disk: None,
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
+        overwritten: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

@@ -30,6 +30,7 @@ pub(crate) fn question() -> Question {
         threads: 1,
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
+        overwritten: None,
         machine: storebench_core::axis::table::HERE.into(),
         disk: None,
         goal: Goal::Speed,

@@ -4,10 +4,11 @@ mod measuring;
 mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::Run;
 use storebench_core::store::{Language, StoreDef};
 use storebench_core::units::rough_duration;
 use storebench_report::advice::question::{Goal, Question};
-use storebench_report::advice::{Advice, Uncovered, snippet};
+use storebench_report::advice::{Advice, Uncovered, aged, snippet};
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
@@ -26,6 +27,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),
+        overwritten: args.overwritten,
         ..question::question(&args.work, &earlier, extras)?
     };
     for store in args.store.iter().flatten() {
@@ -43,14 +45,16 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         }
         own_count_s = measuring.own_count_s;
         let kept = measuring.stages.folder.clone();
-        (std::mem::take(&mut measuring.stages.runs), Some(measuring.here()), Some(kept))
+        (measuring.take_runs(), Some(measuring.here()), Some(kept))
     } else {
         (earlier, None, None)
     };
     let harness = report::harness(stores);
-    let merged = Merged::new(&runs, &harness);
-    let mut advice = Advice::from_runs(&question, &merged, here, stores)
+    let (aging, fresh): (Vec<Run>, Vec<Run>) = runs.iter().cloned().partition(aged::is_of_aging);
+    let mut advice = Advice::from_runs(&question, &Merged::new(&fresh, &harness), here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
+    advice.aged = aged::aged(&advice, &aging);
+    let merged = Merged::new(&runs, &harness);
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();
         advice.verdict.cost.own_count_s = own_count_s;

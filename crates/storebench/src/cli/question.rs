@@ -101,6 +101,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         disk: args.disk.clone(),
         mix: args.mix.map_or_else(|| MIX.parse().map_err(Error::bad_value), Ok)?,
         cold: args.cold,
+        overwritten: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

@@ -44,6 +44,9 @@ const LATEST: f64 = 1.5;
 const LOOK_BLOCKS: u32 = 2;
 /// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
 const BEST_SHARE: f64 = 0.85;
+/// The same where the best are to grow old, too, and the share after which they do so no further.
+const FRESH_SHARE: f64 = 0.6;
+const AGED_SHARE: f64 = 0.9;
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
 /// The least factor by which more is asked for than a budget that was too short.
@@ -79,6 +82,10 @@ pub struct Measuring<'a> {
     plan: Plan,
     /// The factor by which a stage takes longer than its trials, with the clearing away of each.
     slowness: f64,
+    /// The share of the budget after which no more time is spent on the best.
+    best_share: f64,
+    /// The run in which the best grow old.
+    aged: Option<Run>,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
 }
@@ -108,6 +115,8 @@ impl<'a> Measuring<'a> {
             probed: None,
             plan,
             slowness: 1.0,
+            best_share: if question.overwritten.is_some() { FRESH_SHARE } else { BEST_SHARE },
+            aged: None,
             own_count_s: None,
         })
     }
@@ -128,14 +137,42 @@ impl<'a> Measuring<'a> {
         if !finalists.is_empty() && self.again(finalists)? {
             return Ok(true);
         }
-        match self.advice() {
-            // A question that there was no time to settle is not helped by other questions.
-            Some(advice) if self.is_settled(&advice) => {
-                let ranking = advice.verdict.ranking.iter().take(ELSEWHERE);
-                self.beside(&ranking.map(|store| store.store.clone()).collect::<Vec<_>>())
-            }
-            _ => Ok(false),
+        let Some(advice) = self.advice() else { return Ok(false) };
+        let ranking = advice.verdict.ranking.iter().take(ELSEWHERE);
+        let best: Vec<String> = ranking.map(|store| store.store.clone()).collect();
+        if self.question.overwritten.is_some() && self.grow_old(&best)? {
+            return Ok(true);
         }
+        // A question that there was no time to settle is not helped by other questions.
+        if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
+    }
+
+    /// Every run, in their order: those of the question, and the one in which the best grow old.
+    pub fn take_runs(&mut self) -> Vec<Run> {
+        let mut runs = std::mem::take(&mut self.stages.runs);
+        runs.extend(self.aged.take());
+        runs
+    }
+
+    /// Overwrites the records of the best again and again, as far as there is time; says whether that was interrupted.
+    fn grow_old(&mut self, stores: &[String]) -> Result<bool> {
+        let (size, records) = self.here();
+        let left_s = self.stages.left_s(AGED_SHARE);
+        let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
+            return Ok(false);
+        };
+        let records = counted(records_of(&plan).from, "record");
+        let stores = plan.axes.texts(Axis::STORE).join(", ");
+        self.stages.tell(&format!("as they grow old: {stores}, with {records}"));
+        let start = Instant::now();
+        let enough = |trials: &[TrialResult]| {
+            f64::from(blocks(trials)) >= FEWEST_BLOCKS
+                || block_took(start, trials).as_secs_f64() > self.stages.left_s(AGED_SHARE)
+        };
+        let ended = self.carry_out("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
+        let interrupted = ended.as_ref().is_some_and(|(_, interrupted)| *interrupted);
+        self.aged = ended.map(|(run, _)| run);
+        Ok(interrupted)
     }
 
     /// Where the question itself is measured.
@@ -253,7 +290,7 @@ impl<'a> Measuring<'a> {
         self.stages.tell(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
-        let planned = looks::planned((self.stages.left_s(BEST_SHARE) / predicted_s) as u32 + before);
+        let planned = looks::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
@@ -261,7 +298,7 @@ impl<'a> Measuring<'a> {
             let next_s = block_took(start, trials).as_secs_f64();
             let alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
             // An interval needs three: for these all of the budget may go.
-            let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { BEST_SHARE };
+            let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { self.best_share };
             alone
                 || next_s > self.stages.left_s(share)
                 || looks::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
@@ -292,7 +329,7 @@ impl<'a> Measuring<'a> {
         let whole = |finalists: &[String]| self.plans.whole(self.question, finalists);
         let two = whole(&finalists[..finalists.len().min(2)])?;
         for blocks in [FEWEST_BLOCKS, 1.0] {
-            let block_s = self.stages.left_s(if blocks > 1.0 { BEST_SHARE } else { 1.0 }) / blocks;
+            let block_s = self.stages.left_s(if blocks > 1.0 { self.best_share } else { 1.0 }) / blocks;
             for stores in (2.min(finalists.len())..=finalists.len()).rev() {
                 let plan = whole(&finalists[..stores])?;
                 if self.predicted_s(&plan) <= block_s {
@@ -303,7 +340,7 @@ impl<'a> Measuring<'a> {
             }
         }
         let Some(look) = self.stages.runs.first() else { return Ok(None) };
-        let block_s = self.stages.left_s(BEST_SHARE) / FEWEST_BLOCKS;
+        let block_s = self.stages.left_s(self.best_share) / FEWEST_BLOCKS;
         let plan = self.plans.fewer(&whole(finalists)?, look, block_s / self.slowness)?;
         self.tell_if_fewer(&plan, &two);
         Ok(Some(plan))
@@ -315,7 +352,7 @@ impl<'a> Measuring<'a> {
         if these >= asked {
             return;
         }
-        let seconds = self.predicted_s(whole) * FEWEST_BLOCKS / (BEST_SHARE - LONGEST_LOOK);
+        let seconds = self.predicted_s(whole) * FEWEST_BLOCKS / (self.best_share - LONGEST_LOOK);
         self.own_count_s = (all == asked).then_some(seconds.max(self.budget.as_secs_f64() * MORE));
         let why = match self.own_count_s {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use storebench_core::axis::Axis;
+use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{Changes, Period, Plan};
+use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_report::advice::aged::{CHURN, STUDY};
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
@@ -102,6 +104,65 @@ impl<'a> Plans<'a> {
             plan = self.sized(&plan, (records_of(&plan).from / 2).max(least), self.operations())?;
         }
         Ok(plan)
+    }
+
+    /// The plan by which these stores grow old, or the first of them, with as many of the question's records as a block has time for that
+    /// is to take `block_s` seconds by the estimates: a quarter of them with as many stores as can be, or fewer with the first alone.
+    /// `None` where there is no time for any.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub fn aged(&self, stores: &[String], here: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
+        let quarter = (here.1 / 4).max(FEWEST);
+        let some = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));
+        for (stores, least) in some.chain(stores.get(..1).map(|first| (first, FEWEST))) {
+            let plan = self.aged_in_time(stores, here, least, block_s)?;
+            if plan.is_some() {
+                return Ok(plan);
+            }
+        }
+        Ok(None)
+    }
+
+    /// That of these stores, with no fewer records than `least`.
+    fn aged_in_time(
+        &self,
+        stores: &[String],
+        (size, mut records): (Sizes, u64),
+        least: u64,
+        block_s: f64,
+    ) -> Result<Option<Plan>> {
+        let mut plan = plan::find(STUDY)?;
+        plan.presets.clear();
+        plan.claims.clear();
+        plan.at_least = true;
+        plan.name = "advise-aged".into();
+        plan.title = format!("{}, as they grow old", self.screen.title);
+        plan.source = String::new();
+        let screen = &self.screen.axes;
+        let like = |axes: Axes, axis: Axis| match screen.names(axis) {
+            true => axes.with(axis, screen.values(axis).iter().cloned()),
+            false => axes,
+        };
+        let kept = [Axis::DATA, Axis::GUARANTEE, Axis::MACHINE, Axis::DISK].into_iter();
+        let axes = kept.fold(Axes::of(Axis::STORE, names(stores)), like);
+        let axes = axes.with(Axis::RECORD_SIZE, [size]).with(Axis::CHURN, [Value::word(CHURN)]);
+        plan.apply(Changes {
+            trials: Some(1),
+            seed: Some(self.screen.seed),
+            size_limit: Some(Bytes(u64::MAX)),
+            timeout: Some(self.screen.timeout),
+            axes,
+            ..Changes::default()
+        })?;
+        loop {
+            plan.apply(Changes::on(Axis::RECORDS, [CountRange::starting_at(records)]))?;
+            match self.estimate_s(&plan) {
+                seconds if seconds <= block_s => return Ok(Some(plan)),
+                _ if records <= least => return Ok(None),
+                _ => records = (records / 2).max(least),
+            }
+        }
     }
 
     /// Operations of a trial of the look.

@@ -20,6 +20,7 @@ Examples:
   storebench advise --records 5000 --size 200B --budget 4m --tune
   storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
   storebench advise --records 2000 --size 1KiB --disk hdd-5400
+  storebench advise --records 20k --size 1KiB --overwritten 1d
   storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
 
 By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is
@@ -40,6 +41,10 @@ pub struct AdviseArgs {
     /// Stores to choose from [default: all that offer the guarantee or a stronger one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
+    /// All records are overwritten once in this time: also measure the best as they grow old, and say when their files will be twice
+    /// as large
+    #[arg(long, value_name = "TIME")]
+    pub overwritten: Option<Period>,
     /// About how long to measure
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub budget: Period,
