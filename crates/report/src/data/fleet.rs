@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::result::Measured;
 
+use super::looks;
 use super::matrix::{Sorted, competing_series, operations};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged, measured};
 use crate::column::MEAN_LATENCY;
 use crate::layout::Position;
 use crate::stats::trend::Trend;
-use crate::stats::{Estimate, Ratio, Series, compare, geometric_mean};
+use crate::stats::{Estimate, Ratio, Series, compare_at, geometric_mean};
 
 /// Machines, of different values of a property, that it takes to say that the property decides.
 const FEWEST_TO_TELL: usize = 5;
@@ -109,11 +110,16 @@ fn of_groups(merged: &Merged<'_>, groups: &[&Group<'_>], facts: &Facts) -> Vec<P
     let names: IndexSet<String> = groups.iter().flat_map(|group| operations(group)).collect();
     let mut pairs = Vec::new();
     for position in positions {
+        let looks = |(group, sorted): (&&Group<'_>, &Sorted<'_, '_>)| {
+            let here = sorted.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
+            (group.key.hardware.clone(), looks::behind(merged, here))
+        };
+        let looks = groups.iter().zip(&sorted).map(looks).collect();
         for operation in &names {
             let machines = by_store(merged, groups, &sorted, position, operation);
             let (position, operation) = (position.clone(), operation.clone());
             let at = At { key: groups[0].key.clone(), position, operation };
-            pairs.extend(of_stores(&at, &machines, facts));
+            pairs.extend(of_stores(&at, &machines, (facts, &looks)));
         }
     }
     pairs
@@ -140,8 +146,27 @@ fn by_store<'a>(
     stores
 }
 
+/// The looks that the figures of each machine allow for.
+type Looks = BTreeMap<String, usize>;
+
+/// By what it is told on a machine which store is faster.
+struct Told<'a> {
+    facts: &'a Facts,
+    looks: &'a Looks,
+    /// The stores that the fastest is compared with.
+    rivals: usize,
+}
+
+impl Told<'_> {
+    /// The confidence of one comparison, so that all of a machine at an operation and a position hold together (Bonferroni).
+    fn confidence(&self, hardware: &str) -> f64 {
+        let looks = self.looks.get(hardware).copied().unwrap_or(1);
+        1.0 - (1.0 - looks::confidence(looks)) / self.rivals.max(1) as f64
+    }
+}
+
 /// The pairs of the fastest of these stores.
-fn of_stores(at: &At, stores: &Machines<'_>, facts: &Facts) -> Vec<Pair> {
+fn of_stores(at: &At, stores: &Machines<'_>, (facts, looks): (&Facts, &Looks)) -> Vec<Pair> {
     // Only where all are can their means be compared.
     let everywhere: BTreeSet<&String> = stores.values().flat_map(BTreeMap::keys).collect();
     let mean = |machines: &BTreeMap<String, Series<BlockKey>>| {
@@ -156,8 +181,9 @@ fn of_stores(at: &At, stores: &Machines<'_>, facts: &Facts) -> Vec<Pair> {
         .min_by(|a, b| a.0.total_cmp(&b.0));
     let Some((_, first, own)) = fastest else { return Vec::new() };
     let others = stores.iter().filter(|(store, _)| *store != first);
+    let told = Told { facts, looks, rivals: stores.len() - 1 };
     let mut pairs: Vec<Pair> =
-        others.filter_map(|(other, machines)| pair(at, (first, own), (other, machines), facts)).collect();
+        others.filter_map(|(other, machines)| pair(at, (first, own), (other, machines), &told)).collect();
     pairs.sort_by(|a, b| a.times.value.total_cmp(&b.times.value));
     pairs
 }
@@ -166,10 +192,11 @@ fn pair(
     at: &At,
     (store, own): (&str, &BTreeMap<String, Series<BlockKey>>),
     (other, others): (&str, &BTreeMap<String, Series<BlockKey>>),
-    facts: &Facts,
+    told: &Told<'_>,
 ) -> Option<Pair> {
     let on = |(hardware, series): (&String, &Series<BlockKey>)| {
-        Some(On { hardware: hardware.clone(), times: compare(series, own.get(hardware)?)? })
+        let times = compare_at(series, own.get(hardware)?, told.confidence(hardware))?;
+        Some(On { hardware: hardware.clone(), times })
     };
     let machines: Vec<On> = others.iter().filter_map(on).collect();
     let ratios: Vec<f64> = machines.iter().map(|on| on.times.ratio.value).collect();
@@ -179,7 +206,7 @@ fn pair(
         store: store.to_owned(),
         other: other.to_owned(),
         times: geometric_mean(&ratios)?,
-        decides: facts.decides(&machines),
+        decides: told.facts.decides(&machines),
         machines,
     })
 }

@@ -44,7 +44,8 @@ const SHOWN: usize = 3;
 
 const LEGEND: &str = "\
 from, to, mean: how many times as long the other store's operation takes as the fastest's, of the machines that have both; fastest by the \
-geometric mean of its latencies over all machines. faster on, slower on: the machines whose own trials tell that, at 95 %. The mean is over \
+geometric mean of its latencies over all machines. faster on, slower on: the machines whose own trials tell that, \
+at 95 % for all stores together. The mean is over \
 machines, each of which counts once, with Student's interval of 95 % from three on, which speaks of other machines like these; of two it is \
 their range. goes with: a property along which the ratio rises or falls, over five machines or more, by Kendall's test at 5 %: \
 one in twenty does by chance. Runs of one hardware name are one machine; two machines of the same kind need two names (--hardware). \

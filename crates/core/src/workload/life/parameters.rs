@@ -235,6 +235,10 @@ mod tests {
         assert_eq!((once.0, ten.0), (100, 1_000));
         assert!(once.1 > 2.0 && ten.1 > 20.0, "{once:?} {ten:?}");
         assert!((TURNOVER.read)("0").is_err() && (TURNOVER.read)("1000000").is_err());
+        for wrong in ["0", "11", "many"] {
+            assert!((UNTIL_STEADY.read)(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((UNTIL_STEADY.read)("10").as_deref(), Ok("10"));
     }
 
     #[test]

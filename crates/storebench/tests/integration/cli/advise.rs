@@ -14,13 +14,13 @@ fn answered() -> &'static (Scratch, String) {
     static ANSWERED: OnceLock<(Scratch, String)> = OnceLock::new();
     ANSWERED.get_or_init(|| {
         let scratch = Scratch::in_memory();
-        let said = scratch.storebench(&format!("{SMALL} --html answer.html")).ends(Exit::Success);
-        for (number, stage) in
-            ["1 of 3: a look at 3 stores, with 200 records", "3 of 3: what would change the answer"]
-                .iter()
-                .enumerate()
-        {
-            assert!(said.err.contains(stage), "{number}: {said}");
+        let said = scratch.storebench(&format!("{SMALL} --overwritten 1d --html answer.html")).ends(Exit::Success);
+        for stage in [
+            "1 of 3: a look at 3 stores, with 200 records",
+            "as they grow old: ",
+            "3 of 3: what would change the answer",
+        ] {
+            assert!(said.err.contains(stage), "{stage}: {said}");
         }
         scratch.assert_nothing_left();
         (scratch, said.out)
@@ -119,6 +119,22 @@ fn earlier_results_answer_without_measuring() {
         assert!(said.err.contains("there is no answer") && said.err.contains(complaint), "{said}");
     }
     assert_eq!(contents(scratch.path()), before, "nothing was written");
+}
+
+#[test]
+fn an_answer_tells_how_the_best_grow_old_and_so_do_its_runs() {
+    let (scratch, out) = answered();
+    let aged = |out: &str| {
+        let lines = out.split("\nAs it grows old\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        lines.replace("\n    ", " ")
+    };
+    let told = aged(out);
+    assert!(told.contains("records overwritten 10 times over: in the last tenth "), "{told}");
+    let again = format!("advise --from {} --overwritten 1d", folder());
+    assert_eq!(aged(&scratch.storebench(&again).ends(Exit::Success).out), told);
+    // A run that has none says so.
+    let fresh = scratch.storebench(&format!("advise --from {}/look", folder())).ends(Exit::Success);
+    assert!(aged(&fresh.out).contains("All figures are of a fresh database; --overwritten 1d"), "{fresh}");
 }
 
 #[test]
