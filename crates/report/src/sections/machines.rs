@@ -28,16 +28,19 @@ const MACHINES: Shape = Shape {
         Column::text("operation").at(Place::Line, ""),
         Column::text("store").at(Place::Line, "fastest"),
         Column::text("other").at(Place::Line, "against"),
-        Column::whole("machines").at(Place::Line, "machines"),
+        Column::whole("machines"),
         Column::whole("faster").at(Place::Line, "faster on"),
         Column::whole("slower").at(Place::Line, "slower on"),
-        Column::whole("not_told").at(Place::Line, "not told on"),
+        Column::whole("not_told"),
         Column::real("least", Unit::Count).at(Place::Line, "from"),
         Column::real("greatest", Unit::Count).at(Place::Line, "to"),
         Column::estimate("times", Unit::Count).at(Place::Line, "mean"),
-        Column::text("goes_with").at(Place::Line, "goes with"),
+        Column::text("goes_with"),
     ],
 };
+
+/// Remarks on properties that are shown.
+const REMARKS: usize = 8;
 
 /// Rivals of the fastest that are always shown.
 const SHOWN: usize = 3;
@@ -47,13 +50,13 @@ from, to, mean: how many times as long the other store's operation takes as the 
 geometric mean of its latencies over all machines. faster on, slower on: the machines whose own trials tell that, \
 at 95 % for all stores together. The mean is over \
 machines, each of which counts once, with Student's interval of 95 % from three on, which speaks of other machines like these; of two it is \
-their range. goes with: a property along which the ratio rises or falls, over five machines or more, by Kendall's test at 5 %: \
-one in twenty does by chance. Runs of one hardware name are one machine; two machines of the same kind need two names (--hardware). \
+their range. Runs of one hardware name are one machine; two machines of the same kind need two names (--hardware). \
 --table shows all stores.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut table = Table::new(&MACHINES);
-    for of_one in pairs(merged).chunk_by(|one, next| one.at == next.at) {
+    let pairs = pairs(merged);
+    for of_one in pairs.chunk_by(|one, next| one.at == next.at) {
         for (rank, pair) in of_one.iter().enumerate() {
             let seen = if rank < SHOWN { Seen::Always } else { Seen::Closer };
             table.push(seen, row(merged, pair));
@@ -62,31 +65,57 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if table.rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(table), Block::Note(LEGEND.into())]
+    let notes = remarks(merged, &pairs).into_iter().map(Block::Note);
+    [Block::Table(table)].into_iter().chain(notes).chain([Block::Note(LEGEND.into())]).collect()
+}
+
+/// The properties of machines that go with a ratio, a sentence each.
+fn remarks(merged: &Merged<'_>, pairs: &[Pair]) -> Vec<String> {
+    let of_pair = |pair: &Pair| {
+        let with = goes_with(pair);
+        let (operation, store, other) = (&pair.at.operation, &pair.store, &pair.other);
+        let place = place(merged, pair);
+        (!with.is_empty()).then(|| {
+            format!(
+                "{operation}, {other} against {store}, {place}: {with}. Over five machines or more, by Kendall's test at 5 %; one such \
+                 remark in twenty comes by chance."
+            )
+        })
+    };
+    pairs.iter().filter_map(of_pair).take(REMARKS).collect()
+}
+
+fn goes_with(pair: &Pair) -> String {
+    let one = pair.decides.iter().map(|(property, rises)| {
+        format!("{}, the {}", property.more(), if *rises { "more" } else { "less" })
+    });
+    one.collect::<Vec<_>>().join("; ")
+}
+
+/// The place of a comparison in words, without the machine.
+fn place(merged: &Merged<'_>, pair: &Pair) -> String {
+    joined([merged.label(&pair.at.key).as_str(), &position_in_full(&pair.at.position)])
 }
 
 fn row(merged: &Merged<'_>, pair: &Pair) -> Vec<(&'static str, Cell)> {
     let at = &pair.at;
-    let title = joined([merged.label(&at.key).as_str(), &position_in_full(&at.position)]);
     let [faster, slower, not_told] = pair.told();
     let (least, greatest) = pair.range();
+    let of_all = |some: usize| format!("{some} of {}", pair.machines.len());
     let times = |value: f64| format!("{}x", three_digits(value));
     let mean = format!("{}{}", times(pair.times.value), spread::after(pair.times.interval, three_digits));
-    let decides = pair.decides.iter().map(|(property, rises)| {
-        format!("{}, the {}", property.more(), if *rises { "more" } else { "less" })
-    });
     vec![
-        ("title", Cell::text(&title)),
+        ("title", Cell::text(place(merged, pair))),
         ("operation", Cell::text(&at.operation)),
         ("store", Cell::store(&pair.store, merged.readable.name(&pair.store))),
         ("other", Cell::store(&pair.other, merged.readable.name(&pair.other))),
         ("machines", Cell::whole(pair.machines.len())),
-        ("faster", Cell::whole(faster)),
-        ("slower", Cell::whole(slower)),
+        ("faster", Cell::whole(faster).shown(of_all(faster))),
+        ("slower", Cell::whole(slower).shown(of_all(slower))),
         ("not_told", Cell::whole(not_told)),
         ("least", Cell::real(least).shown(times(least))),
         ("greatest", Cell::real(greatest).shown(times(greatest))),
         ("times", Cell::estimate(pair.times).shown(mean)),
-        ("goes_with", Cell::text(decides.collect::<Vec<_>>().join("; "))),
+        ("goes_with", Cell::text(goes_with(pair))),
     ]
 }

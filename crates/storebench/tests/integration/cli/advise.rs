@@ -14,7 +14,8 @@ fn answered() -> &'static (Scratch, String) {
     static ANSWERED: OnceLock<(Scratch, String)> = OnceLock::new();
     ANSWERED.get_or_init(|| {
         let scratch = Scratch::in_memory();
-        let said = scratch.storebench(&format!("{SMALL} --overwritten 1d --html answer.html")).ends(Exit::Success);
+        let said =
+            scratch.storebench(&format!("{SMALL} --overwritten 1d --html answer.html")).ends(Exit::Success);
         for stage in [
             "1 of 3: a look at 3 stores, with 200 records",
             "as they grow old: ",
