@@ -6,7 +6,7 @@ function roundsDrawn() {
   const { speed, files, longest } = model.rounds;
   const parts = [
     ["operations per second", "per_s", speed],
-    ["space of the files on disk after the round", "bytes", files],
+    ["space of the files", "bytes", files],
     ["longest operation of the round", "ns", longest],
   ];
   const charts = parts.map(([title, unit, rounds]) => roundsChart(title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)));
