@@ -216,7 +216,7 @@ Examples:
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
-  storebench run crud --quick --shard 3/8     one of eight parts, on its machine
+  storebench run crud --quick --shard 3/8     one of eight parts
 
 Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.
 Ranges exclude their end: 1KiB..10KiB.

@@ -255,9 +255,9 @@ fn a_part_that_is_there_twice_is_a_copy_or_an_error() {
         .complains(Exit::BadValue, &["the same part", "different results"]);
     let copy = scratch.join("copy");
     fs::create_dir(&copy).unwrap();
-    ["run.json", "results.jsonl"]
-        .iter()
-        .for_each(|file| drop(fs::copy(one.join(file), copy.join(file)).unwrap()));
+    for file in ["run.json", "results.jsonl"] {
+        fs::copy(one.join(file), copy.join(file)).unwrap();
+    }
     let said = merge(&scratch, &[&one, &copy], "all").ends(Exit::Success);
     assert!(said.err.contains("is a copy of"), "{said}");
     assert_eq!(read(&scratch.join("all")).trials.len(), read(&one).trials.len());
