@@ -103,7 +103,7 @@ check: ## Check format, lints, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
-	@shellcheck -x scripts/*.sh .ci/run
+	@shellcheck -x scripts/*.sh examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench

@@ -54,6 +54,12 @@ test        exfat-fuse              -               mounts exFAT where the kerne
 test        ntfs-3g                 -               formats NTFS in images, and mounts it where the kernel can't
 test        fuse2fs                 -               is a file system without root, also on a simulated disk
 test        fuse3                   -               mounts by FUSE without root
+test        parallel                parallel        runs parts of a plan
+test        slurmctld               -               runs parts of a plan, on a node of its own
+test        slurmd                  -               the node
+test        slurm-client            -               submits them
+test        munge                   -               lets the two trust each other
+test        python3-yaml            -               reads the files for Kubernetes and GitHub Actions
 cross-arm64 gcc-aarch64-linux-gnu   -               compiles for 64-bit ARM
 cross-arm64 g++-aarch64-linux-gnu   -               compiles for 64-bit ARM
 cross-armhf gcc-arm-linux-gnueabihf -               compiles for 32-bit ARM

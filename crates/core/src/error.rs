@@ -37,7 +37,7 @@ pub enum Exit {
     Nothing,
     /// The run ended, and some of its trials failed.
     TrialsFailed,
-    /// The runs to be compared are of unlike machines or plans.
+    /// The runs to be compared or merged are of unlike machines or plans.
     Unlike,
     /// A comparison found figures that are worse by more than was allowed.
     Worse,
@@ -90,7 +90,7 @@ impl Exit {
             Exit::Busy => "another process is using this run",
             Exit::Nothing => "no cell to run, or no result to show",
             Exit::TrialsFailed => "the run ended, but some of its trials failed",
-            Exit::Unlike => "compare: the runs have different machines or plans",
+            Exit::Unlike => "compare, merge: the runs have different machines or plans",
             Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
             Exit::Incomplete => "doctor: this machine can't run all of the studies",
             Exit::Unreachable => "--remote, --url: no connection, or it was lost",

@@ -5,6 +5,7 @@ mod lines;
 mod room;
 mod whereabouts;
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -61,10 +62,13 @@ impl RunFolder {
     /// # Errors
     /// When it can't be made or written; then nothing of it is left.
     pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
-        let path = make_unused(runs, name)?;
-        RunFolder::begin(&path, header).inspect_err(|_| {
-            // It is ours, and nothing has been put into it but by us a moment ago.
-            let _ = guard::remove_made(&path);
+        RunFolder::begin_ours(&make_unused(runs, name)?, header)
+    }
+
+    fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        RunFolder::begin(path, header).inspect_err(|_| {
+            // Nothing has been put into it but by us a moment ago.
+            let _ = guard::remove_made(path);
         })
     }
 
@@ -180,6 +184,50 @@ impl RunFolder {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
 
+    /// Makes a folder that is called just so, whose directory is there.
+    ///
+    /// # Errors
+    /// When it can't be made or written, or is there already; then nothing of it is left.
+    pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
+        RunFolder::begin_ours(path, header)
+    }
+
+    /// Keeps the logs, and all else that another run has kept of its trials, under their positions in this one.
+    ///
+    /// # Errors
+    /// When they can't be read or written.
+    pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
+        let logs = run.join(LOGS);
+        // Git keeps no empty folder.
+        let Ok(entries) = fs::read_dir(&logs) else { return Ok(()) };
+        for entry in entries {
+            let entry = entry.map_err(Error::io("reading", &logs))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let end = name.find(['.', '-']).unwrap_or(name.len());
+            let Some(position) = name[..end].parse().ok().and_then(|was| positions.get(&was)) else {
+                continue;
+            };
+            let mut from = File::open(entry.path()).map_err(Error::io("reading", &entry.path()))?;
+            let to = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
+            io::copy(&mut from, &mut guard::rewrite(&self.path, &to)?)
+                .map_err(Error::io("copying", &entry.path()))?;
+        }
+        Ok(())
+    }
+
+    /// Appends results that are already kept elsewhere, and syncs them once.
+    ///
+    /// # Errors
+    /// Those of [`RunFolder::append`].
+    pub fn append_all(&mut self, results: &[TrialResult]) -> Result<()> {
+        let line = |result| {
+            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
+        };
+        let lines = results.iter().map(line).collect::<Result<Vec<_>>>()?;
+        if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
+    }
+
     /// Appends one result and syncs it, in the room that was kept for it where the disk is full.
     ///
     /// # Errors
@@ -213,9 +261,14 @@ impl RunFolder {
     }
 }
 
+/// The beginning of the names of what is kept of the trial at a position.
+fn stem(position: u64) -> String {
+    format!("{position:06}")
+}
+
 /// The logs of the trial at a position of the run in a folder: their names, and what they say.
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
-    let names = [format!("{position:06}.log"), format!("{position:06}-background.log")];
+    let names = [".log", "-background.log"].map(|end| stem(position) + end);
     let read = |name: String| {
         let log = path.join(LOGS).join(&name);
         log.exists().then(|| (name, bounded::end(&log, MOST_LOG)))
@@ -295,7 +348,11 @@ fn too_long(name: &Path, error: &io::Error) -> Error {
     Error::new(Exit::NotStorebench, format!("{} is not a file of a run: {error}", name.display()))
 }
 
-fn read_header(path: &Path) -> Result<RunHeader> {
+/// Reads the header of a run.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_header(path: &Path) -> Result<RunHeader> {
     let name = path.join(HEADER);
     let bytes = match bounded::bytes(&name, MOST_HEADER) {
         Ok(bytes) => bytes,

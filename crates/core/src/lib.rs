@@ -26,6 +26,7 @@ pub mod result;
 pub mod runner;
 pub mod schedule;
 pub mod server;
+pub mod shard;
 pub mod shown;
 pub mod simulated;
 pub mod stage;

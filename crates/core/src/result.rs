@@ -14,6 +14,7 @@ mod giving_back;
 mod latency;
 mod machine;
 mod measured;
+mod parts;
 mod place;
 mod records;
 mod recovery;
@@ -38,6 +39,7 @@ pub use self::fragmentation::{Fragmentation, Pieces};
 pub use self::giving_back::{Compacted, GivingBack};
 pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::parts::Parts;
 pub use self::place::PlaceInfo;
 pub use self::records::{Stored, Written};
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
@@ -90,6 +92,9 @@ pub struct RunHeader {
     /// Blocks that earlier runs of the same answer have measured of these cells: the seeds of this run's blocks come after theirs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub blocks_before: u32,
+    /// The parts of the plan that it has, where it has not the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Parts>,
 }
 
 /// A combination that was left out of a run.

@@ -55,11 +55,30 @@ pub fn cells(
     rooms: &[Room],
     lacking: Lacking<'_>,
 ) -> Result<(Vec<Cell>, Vec<Omission>), String> {
-    let places = places(rooms);
-    check_count(plan, places.len())?;
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
-    for mut cell in combinations(plan, &places) {
+    for (cell, reason) in judged(plan, stores, rooms, lacking)? {
+        match reason {
+            Some(reason) => left_out.push(Omission { cell, reason }),
+            None => cells.push(cell),
+        }
+    }
+    Ok((cells, left_out))
+}
+
+/// A plan's combinations in their order, each with the reason why it is left out, if it is.
+///
+/// # Errors
+/// Those of [`cells`].
+pub fn judged(
+    plan: &Plan,
+    stores: &[StoreDef],
+    rooms: &[Room],
+    lacking: Lacking<'_>,
+) -> Result<Vec<(Cell, Option<Reason>)>, String> {
+    let places = places(rooms);
+    check_count(plan, places.len())?;
+    let judge = |mut cell: Cell| {
         let store = stores.iter().find(|store| store.name == cell.store());
         if plan.at_least
             && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
@@ -73,12 +92,10 @@ pub fn cells(
         let room = rooms.iter().find(|room| room.is_of(&cell));
         let case = plan.case(&cell, stores);
         let elsewhere = reason_of_elsewhere(plan, &case, rooms);
-        match elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell)) {
-            Some(reason) => left_out.push(Omission { cell, reason }),
-            None => cells.push(cell),
-        }
-    }
-    Ok((cells, left_out))
+        let reason = elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell));
+        (cell, reason)
+    };
+    Ok(combinations(plan, &places).into_iter().map(judge).collect())
 }
 
 /// Counts the combinations before any is made.

@@ -23,7 +23,7 @@ pub(crate) mod method;
 pub(crate) mod names;
 pub mod noise;
 pub(crate) mod pace;
-mod planned;
+pub mod planned;
 pub mod published;
 pub mod readable;
 pub(crate) mod requests;

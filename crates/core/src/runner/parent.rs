@@ -74,9 +74,15 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
     listener.hear(&Event::Ended { interrupted });
-    let failed =
-        running.results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count();
-    Ok(Ended { interrupted, failed: failed as u64 })
+    Ok(Ended { interrupted, ..Ended::of(&running.results) })
+}
+
+impl Ended {
+    /// The end of a run that has these results, all that it was to have.
+    pub fn of(results: &[TrialResult]) -> Ended {
+        let failed = results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. }));
+        Ended { interrupted: false, failed: failed.count() as u64 }
+    }
 }
 
 struct Running<'a> {

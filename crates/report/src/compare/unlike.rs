@@ -4,11 +4,11 @@
 //! work. Versions of the stores are not among these, being what one wants to compare; nor are axes, as cells are compared
 //! with themselves; nor the number of trials.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::result::{PlaceInfo, Run, RunHeader};
 use storebench_core::units::rough_bytes;
 
 use super::across::Across;
@@ -50,8 +50,8 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
     for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
         for run in runs {
             let mut compared = Compared { side, found: Vec::new() };
-            compared.machines(first, run);
-            compared.places(first, run);
+            compared.machines(&first.header, &run.header);
+            compared.places(&first.header, &run.header);
             compared.plans(first, run);
             for difference in compared.found {
                 let is_asked = side == "NEW" && across.iter().any(|across| across.is(&difference.what));
@@ -63,6 +63,57 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
     }
     found.sort_by_key(|difference| !difference.refuses);
     found
+}
+
+/// All by which the machines of two runs are known to be two, or one that has become another method: its kernel, too.
+pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
+    let mut compared = Compared { side: "", found: Vec::new() };
+    compared.machines(first, other);
+    compared.places(first, other);
+    compared.found.retain(|difference| difference.refuses || difference.what == "kernel");
+    compared.found
+}
+
+/// All by which two runs are not parts of one plan that were made in one way, whatever machines they are of.
+pub fn parts(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
+    let mut compared = Compared { side: "", found: Vec::new() };
+    compared.differ(true, "storebench", &first.storebench, &other.storebench);
+    let names: BTreeSet<&str> =
+        [first, other].iter().flat_map(|header| &header.stores).map(|store| store.name.as_str()).collect();
+    for name in names {
+        // Where its library lies is a machine's affair.
+        let made = |header: &RunHeader| {
+            let store = header.stores.iter().find(|store| store.name == name);
+            store.map_or("takes no part".to_owned(), |store| match &store.library {
+                Some(library) => format!("{} of the library {}", store.version, library.sha256),
+                None => store.version.clone(),
+            })
+        };
+        compared.differ(true, &format!("store {name}"), &made(first), &made(other));
+    }
+    match (method::keys(&first.plan), method::keys(&other.plan)) {
+        (Some(a), Some(b)) => {
+            let value = |keys: &BTreeMap<String, String>, key: &str| {
+                keys.get(key).cloned().unwrap_or_else(|| "not set".into())
+            };
+            for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
+                compared.differ(true, &format!("plan, {key}"), &value(&a, key), &value(&b, key));
+            }
+        }
+        _ => compared.differ(true, "plan", &first.plan, &other.plan),
+    }
+    let of = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
+    compared.differ(true, "number of parts", &of(first), &of(other));
+    let names = |header: &RunHeader| {
+        header.places.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    compared.differ(true, "places", &names(first), &names(other));
+    if compared.found.is_empty() {
+        // Of what else comes of the plan this is a digest: stores that are built in, but offer something else.
+        let split = |header: &RunHeader| header.shard.as_ref().map_or("", |shard| &shard.split).to_owned();
+        compared.differ(true, "split of the plan", &split(first), &split(other));
+    }
+    compared.found
 }
 
 /// Versions of the stores that take part on both sides, in the order of BASE.
@@ -94,9 +145,9 @@ impl Compared {
         }
     }
 
-    fn machines(&mut self, first: &Run, run: &Run) {
-        let (a, b) = (&first.header.environment, &run.header.environment);
-        self.differ(true, "hardware", &first.header.hardware, &run.header.hardware);
+    fn machines(&mut self, first: &RunHeader, run: &RunHeader) {
+        let (a, b) = (&first.environment, &run.environment);
+        self.differ(true, "hardware", &first.hardware, &run.hardware);
         self.differ(true, "processor", known(a.cpu.as_deref()), known(b.cpu.as_deref()));
         self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
         if !about_the_same(a.memory_bytes, b.memory_bytes) {
@@ -119,13 +170,13 @@ impl Compared {
             known(b.distribution.as_deref()),
         );
         self.differ(false, "clock", &a.clock, &b.clock);
-        self.differ(false, "storebench", &first.header.storebench, &run.header.storebench);
+        self.differ(false, "storebench", &first.storebench, &run.storebench);
     }
 
     /// The places of one name.
-    fn places(&mut self, first: &Run, run: &Run) {
-        for a in &first.header.places {
-            let Some(b) = run.header.places.iter().find(|place| place.name == a.name) else { continue };
+    fn places(&mut self, first: &RunHeader, run: &RunHeader) {
+        for a in &first.places {
+            let Some(b) = run.places.iter().find(|place| place.name == a.name) else { continue };
             let mut differ = |refuses: bool, what: &str, of: fn(&PlaceInfo) -> Option<&str>| {
                 self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
             };

@@ -92,7 +92,7 @@ pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
 }
 
 fn is_complete(run: &Run) -> bool {
-    is_device(&run.header) && planned::unfinished(run).is_none()
+    is_device(&run.header) && run.header.shard.is_none() && planned::unfinished(run).is_none()
 }
 
 /// The figures that a device run has of a place; `None` where it is of another machine or place.

@@ -136,6 +136,14 @@ impl Method {
     }
 }
 
+/// All that a plan says, by key as in [`Method`]; `None` where it can't be read.
+pub fn keys(plan: &str) -> Option<BTreeMap<String, String>> {
+    let plan: Table = plan.parse().ok()?;
+    let mut keys = BTreeMap::new();
+    plan.iter().for_each(|(key, value)| flatten(key, value, &mut keys));
+    Some(keys)
+}
+
 /// Whether a key only draws random numbers, so that runs that differ in it are alike.
 pub fn is_drawn(key: &str) -> bool {
     DRAWN.contains(&key)

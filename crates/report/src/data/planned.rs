@@ -7,20 +7,24 @@ use storebench_core::result::{PlaceInfo, Run};
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     /// Trials that it has, of those that are planned.
-    pub(crate) done: u64,
+    pub done: u64,
     /// Trials that are planned.
-    pub(crate) planned: u64,
+    pub planned: u64,
     /// Whether a precision is asked for, so that there may have to be more.
-    pub(crate) at_least: bool,
+    pub at_least: bool,
 }
 
 /// The trials that a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
-pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
+pub fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
     let places: BTreeSet<&str> = run.header.places.iter().map(PlaceInfo::place).collect();
-    let cells = plan.combinations(places.len()).checked_sub(run.header.left_out.len() as u64)?;
+    let combinations = match &run.header.shard {
+        Some(parts) => parts.combinations,
+        None => plan.combinations(places.len()),
+    };
+    let cells = combinations.checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
     // Trials that a precision asks for beyond the plan's are not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
@@ -30,7 +34,7 @@ pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
 #[cfg(test)]
 mod tests {
     use storebench_core::axis::{Axis, Value};
-    use storebench_core::result::LeftOut;
+    use storebench_core::result::{LeftOut, Parts};
     use storebench_core::schedule::{self, Room};
 
     use super::*;
@@ -62,6 +66,9 @@ mod tests {
         let cell = Sample::new("redb").cell();
         left_out.header.left_out.push(LeftOut { cell, reason: "too large".into() });
         assert_eq!(unfinished(&left_out), None);
+        let mut part = run(2, |_| {});
+        part.header.shard = Some(Parts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
+        assert_eq!(unfinished(&part), None, "the other cell is another part's");
         let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
         assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));
         let mut unreadable = run(3, |_| {});

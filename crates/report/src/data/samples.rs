@@ -363,6 +363,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         looks: vec![],
         strict_early: false,
         blocks_before: 0,
+        shard: None,
     }
 }
 

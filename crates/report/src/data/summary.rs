@@ -98,12 +98,18 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     )
 }
 
-/// Which runs have fewer trials than they were to have, and how to resume them.
+/// Which runs have fewer trials than their plan asks for: parts of a plan, and those that were interrupted, with how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     let several = merged.runs.len() > 1;
+    let of = |index: usize| if several { format!("Run {index}: ") } else { String::new() };
+    let part = |(index, run): (usize, &Run)| {
+        let (parts, hardware) = (run.header.shard.as_ref()?, &run.header.hardware);
+        let which = if several { format!("Run {index}") } else { "This run".into() };
+        Some(format!("{which} has {parts} of the plan alone, measured on {hardware}."))
+    };
     let line = |(index, run): (usize, &Run)| {
         let Unfinished { done, planned, at_least } = planned::unfinished(run)?;
-        let of = if several { format!("Run {index}: ") } else { String::new() };
+        let of = of(index);
         let least = if at_least { "at least " } else { "" };
         Some(format!(
             "{of}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
@@ -111,7 +117,8 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
             grouped(planned)
         ))
     };
-    merged.runs.iter().enumerate().filter_map(line).collect()
+    let runs = || merged.runs.iter().enumerate();
+    runs().filter_map(part).chain(runs().filter_map(line)).collect()
 }
 
 fn combinations(number: usize) -> String {

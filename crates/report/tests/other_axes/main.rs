@@ -174,6 +174,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
         looks: Vec::new(),
         strict_early: false,
         blocks_before: 0,
+        shard: None,
     };
     Run { header, trials }
 }

@@ -7,6 +7,7 @@ mod board;
 mod compare;
 mod doctor;
 mod generate;
+mod merge;
 mod number;
 mod plug;
 mod question;
@@ -26,6 +27,7 @@ use storebench_core::error::Exit;
 use storebench_core::library;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 use storebench_core::server::running::{self, URL};
+use storebench_core::shard::Shard;
 use storebench_core::simulated;
 use storebench_core::units::{parse_count, split_list};
 
@@ -35,6 +37,7 @@ pub use self::board::{BoardArgs, OURS};
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
+pub use self::merge::MergeArgs;
 use self::number::whole;
 pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
@@ -86,6 +89,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show or export the results of one or several runs
     Report(ReportArgs),
+    /// Put the parts of a plan that machines have run together
+    Merge(MergeArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
     /// Find good settings of a store for your records, by measuring
@@ -211,6 +216,7 @@ Examples:
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
+  storebench run crud --quick --shard 3/8     one of eight parts
 
 Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.
 Ranges exclude their end: 1KiB..10KiB.
@@ -238,6 +244,10 @@ pub struct RunArgs {
     /// Resume a run where it stopped, with the plan that it started with
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
+    /// Run the third of eight parts of the plan, for machines that have a part each (see docs/fleet.md). A part that --out has already
+    /// is resumed
+    #[arg(long, value_name = "3/8", conflicts_with_all = ["resume", "remote"])]
+    pub shard: Option<Shard>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
     pub axes: AxisArgs,

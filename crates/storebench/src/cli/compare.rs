@@ -103,18 +103,14 @@ fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The runs behind an answer differ in their plans, so that no two of them are of one side.
+/// The runs behind an answer differ in their plans, those of a fleet in their machines, so that no two of them are of one side.
 fn no_answer(folder: PathBuf) -> Result<PathBuf> {
     let within = runs::within(&folder);
     let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
     if folder.join("run.json").exists() || names.is_empty() {
         return Ok(folder);
     }
-    let message = format!(
-        "{} holds the runs behind an answer of advise: name one of them: {}",
-        folder.display(),
-        names.join(", ")
-    );
+    let message = format!("{} holds several runs: name one of them: {}", folder.display(), names.join(", "));
     Err(Error::new(Exit::NotStorebench, message))
 }
 

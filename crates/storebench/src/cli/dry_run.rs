@@ -23,7 +23,8 @@ const FIGURE_WIDTH: usize = 11;
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let workload = plan.workload.def();
-    let mut text = entry("cell", "time", "disk");
+    let mut text = part(launch)?;
+    text.push_str(&entry("cell", "time", "disk"));
     let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
     let mut learns = false;
     for (name, place) in *places {
@@ -75,6 +76,19 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         false => "These are rough estimates from a short test of the place, not of the stores.\n",
     });
     Ok(Some(text))
+}
+
+/// The part of the plan that this is, if it is one.
+fn part(launch: &Launch<'_>) -> Result<String> {
+    let Some(parts) = &launch.header.shard else { return Ok(String::new()) };
+    let (split, part) = (launch.split(parts.of)?, parts.parts.first().copied().unwrap_or(1));
+    let (own, all) = split.positions(part);
+    let sentence = format!(
+        "{parts}: {own} of {}, {:.1} % of the time that all take by an estimate that is the same on every machine",
+        counted(all, "position"),
+        100.0 * split.share(part)
+    );
+    Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
 }
 
 fn duration(seconds: f64) -> String {

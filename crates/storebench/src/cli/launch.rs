@@ -22,6 +22,7 @@ use storebench_core::runner::job::{Beyond, Job};
 use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::schedule::{self, Room};
+use storebench_core::shard::Split;
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
@@ -170,6 +171,8 @@ pub struct Launch<'a> {
     pub cells: Vec<Cell>,
     /// The combinations that are left out, as the header tells them in words.
     pub left_out: Vec<Omission>,
+    /// Whether it is a part of a plan in which nothing is to be measured.
+    pub is_idle: bool,
 }
 
 impl<'a> Launch<'a> {
@@ -195,12 +198,31 @@ impl<'a> Launch<'a> {
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
         header.left_out = left_out.iter().map(LeftOut::from).collect();
-        Ok(Launch { plan, stores, places, header, cells, left_out })
+        Ok(Launch { plan, stores, places, header, cells, left_out, is_idle: false })
+    }
+
+    /// The same with the cells of one part alone, by the split of the plan.
+    pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
+        let is_there = |cell: &Cell| split.part_of(cell) == part;
+        self.cells.retain(is_there);
+        self.left_out.retain(|left| is_there(&left.cell));
+        self.header.left_out = self.left_out.iter().map(LeftOut::from).collect();
+        self.header.shard = Some(split.parts(part));
+        self.is_idle = split.positions(part).0 == 0;
+        self
+    }
+
+    /// The parts of its plan.
+    ///
+    /// # Errors
+    /// When there are too many combinations.
+    pub fn split(&self, of: u32) -> Result<Split> {
+        Split::new(self.plan, self.stores, &rooms(&self.header), of).map_err(Error::bad_value)
     }
 
     /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
-        if self.cells.is_empty() {
+        if self.cells.is_empty() && !self.is_idle {
             return Err(nothing_to_run(&self.left_out));
         }
         for place in self.places.values() {
@@ -335,6 +357,7 @@ fn header(
         // A precision is a matter of width: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,
+        shard: None,
     };
     Ok((header, missing))
 }
@@ -377,7 +400,8 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
         .collect()
 }
 
-fn rooms(header: &RunHeader) -> Vec<Room> {
+/// The places of a run as far as the choice of its cells is concerned.
+pub fn rooms(header: &RunHeader) -> Vec<Room> {
     // The most that a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);

@@ -22,7 +22,9 @@ mod launch;
 mod libraries;
 mod machines;
 mod man;
+mod merge;
 mod output;
+mod parts;
 mod plan;
 mod prepare;
 mod properties;
@@ -114,6 +116,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
     match command {
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),
+        Command::Merge(args) => merge::merge(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),

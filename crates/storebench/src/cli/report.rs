@@ -8,6 +8,7 @@ use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
+use storebench_report::data::planned;
 use storebench_report::files::{csv, csv_long, json, section};
 use storebench_report::page::Lead;
 use storebench_report::report::Report;
@@ -27,9 +28,15 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     // The end of the process frees them at once; piece by piece a large run takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
+        let none_to_come = runs.iter().all(|run| planned::unfinished(run).is_none());
         return Err(Error::new(
             Exit::Nothing,
-            "there are no results yet: resume the run with storebench run --resume RUN",
+            match none_to_come {
+                true => {
+                    "there is nothing to measure in this part of the plan: name another, or what merge made of all"
+                }
+                false => "there are no results yet: resume the run with storebench run --resume RUN",
+            },
         ));
     }
     let harness = harness(stores);

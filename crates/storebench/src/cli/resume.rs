@@ -12,6 +12,7 @@ use storebench_core::result::PlaceInfo;
 use storebench_core::runner::event::Listener;
 use storebench_core::runner::parent::Ended;
 use storebench_core::schedule::{self, Room};
+use storebench_core::shard::Split;
 use storebench_core::store::StoreDef;
 use storebench_report::claims;
 
@@ -55,9 +56,21 @@ pub fn resume(
     let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
-    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
-    let header = run.header.clone();
-    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
+    let mut cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
+    if let Some(parts) = &run.header.shard {
+        let split = Split::new(&plan, stores, &everywhere, parts.of)
+            .map_err(|message| Error::new(Exit::BadPlan, message))?;
+        if split.parts(1).split != parts.split {
+            let message = format!(
+                "{} is {parts} of a plan that this program splits otherwise: resume it with the one that began it",
+                path.display()
+            );
+            return Err(Error::new(Exit::OtherVersion, message));
+        }
+        cells.retain(|cell| parts.parts.contains(&split.part_of(cell)));
+    }
+    let (header, left_out) = (run.header.clone(), Vec::new());
+    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out, is_idle: false };
     launch.run(&run.trials, folder, listener, interrupted)
 }
 

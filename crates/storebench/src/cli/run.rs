@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
 use storebench_core::plan;
+use storebench_core::result::RunHeader;
 use storebench_core::runner::parent::Ended;
 use storebench_core::runner::progress;
 use storebench_core::shown;
@@ -17,7 +18,7 @@ use super::launch::{self, Launch, go_on};
 use super::output::print;
 use super::prepare::Started;
 use super::start::{Start, start};
-use super::{files, properties, remote, resume, runs, signals};
+use super::{files, parts, properties, remote, resume, runs, signals};
 
 /// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
@@ -35,11 +36,29 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
             // Only now: who waits for a pipe that has no other end can be ended at once.
             let interrupted = signals::listen()?;
             let run = |launch: Launch<'_>| {
-                let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", launch.plan.name)))?;
-                launch.run(&[], folder, progress::listener().as_mut(), &interrupted)
+                let begun = parts::begun(&launch.header, &args.out)?;
+                if launch.is_idle && begun.is_some() {
+                    parts::tell_idle(&launch.header);
+                    return Ok(None);
+                }
+                if let Some(begun) = begun {
+                    parts::tell_begun(&begun);
+                    return match parts::is_over(&begun.run) {
+                        true => Ok(Some((begun.folder.path().to_path_buf(), Ended::of(&begun.run.trials)))),
+                        false => resume::resume(stores, begun, progress::listener().as_mut(), &interrupted)
+                            .map(Some),
+                    };
+                }
+                let folder = launch.folder(&args.out, &launch::dated(&name(&launch.header)))?;
+                if launch.is_idle {
+                    parts::tell_idle(&launch.header);
+                    return Ok(None);
+                }
+                launch.run(&[], folder, progress::listener().as_mut(), &interrupted).map(Some)
             };
             match start(stores, &asked, &interrupted, run)? {
-                Started::Ran(ran) => ran,
+                Started::Ran(Some(ran)) => ran,
+                Started::Ran(None) => return Ok(Exit::Success),
                 Started::Listed(text) => return print(&text).map(|()| Exit::Success),
                 Started::Interrupted => return Ok(Exit::Interrupted),
             }
@@ -47,6 +66,14 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     };
     let resume_with = go_on(&path);
     finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
+}
+
+/// The beginning of the name of a run's folder.
+fn name(header: &RunHeader) -> String {
+    match &header.shard {
+        Some(parts) => format!("{}-{}-", header.study, parts.to_string().replace([' ', '/'], "-")),
+        None => format!("{}-", header.study),
+    }
 }
 
 /// Resumes a run in its folder.

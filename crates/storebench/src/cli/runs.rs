@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder;
 use storebench_core::result::Run;
@@ -85,13 +86,27 @@ pub fn tell_notes(notes: &[String]) {
     }
 }
 
-/// The trials of a run that was copied would count twice.
+/// The trials of a run that was copied would count twice; so would those of a part beside the run that it was merged into.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when two of the runs are one: made by the same command at the same moment.
+/// [`Exit::BadValue`] when two of the runs are one, made by the same command at the same moment, or hold the same trial.
 pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
     let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
+    let mut trials: HashMap<(&Cell, u32, &str), (&PathBuf, bool)> = HashMap::new();
     for (path, run) in runs {
+        let is_part = run.header.shard.is_some();
+        for trial in &run.trials {
+            let identity = (&trial.cell, trial.block, trial.started.as_str());
+            let before = trials.insert(identity, (path, is_part));
+            if let Some((before, _)) = before.filter(|(_, other)| is_part || *other) {
+                let message = format!(
+                    "{} and {} hold the same trials: one was merged of the other; name one of them",
+                    before.display(),
+                    path.display()
+                );
+                return Err(Error::bad_value(message));
+            }
+        }
         // To the nanosecond.
         let identity = (run.header.started.as_str(), run.header.command.as_slice());
         if let Some(before) = seen.insert(identity, path) {
@@ -132,15 +147,21 @@ pub const PROBE: &str = "probe";
 /// The prefix of those of `tune`.
 pub const TUNING: &str = "tune-";
 
-/// The runs behind an answer, in the order of their start; none in any other folder.
+/// The prefix of the folders of runs that `merge` has made of the parts of several machines.
+pub const MACHINE: &str = "machine-";
+
+/// The runs behind an answer, in the order of their start, or those of several machines, by name; none in any other folder.
 pub fn within(folder: &Path) -> Vec<PathBuf> {
-    let name = folder.file_name().map(|name| name.to_string_lossy());
-    if !name.is_some_and(|name| name.starts_with(ANSWER) || name.starts_with(TUNING)) {
-        return Vec::new();
-    }
+    let is_called =
+        |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
+    if !is_called(folder, ANSWER) && !is_called(folder, TUNING) {
+        runs.retain(|path| is_called(path, MACHINE));
+        runs.sort();
+        return runs;
+    }
     runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
     // It only told how much there was time for, unless the time ended with it.
     if runs.len() > 1 {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::Result;
 use storebench_core::plan::Source;
+use storebench_core::shard::Shard;
 use storebench_core::store::StoreDef;
 
 use super::args::RunArgs;
@@ -49,7 +50,11 @@ pub fn start<T>(
         tell(&format!("without root, the file system is {WITHOUT_ROOT} (--place {WITHOUT_ROOT}), not ext4"));
     }
     let places = launch::places(&plan, &directories)?;
-    let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    let mut launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    if let Some(Shard { part, of }) = args.shard {
+        let split = launch.split(of)?;
+        launch = launch.only(&split, part);
+    }
     let prepared = prepare(&launch, args.dry_run, interrupted);
     if matches!(prepared, Ok(Started::Ran(()))) {
         return run(launch).map(Started::Ran);

@@ -12,8 +12,8 @@ use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
 use crate::store_library::built::example;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
-const NOT_TRIED: [&str; 12] =
-    [".", "apt-get", "awk", "cat", "cd", "export", "git", "nm", "rustup", "source", "ssh", "sudo"];
+const NOT_TRIED: [&str; 13] =
+    [".", "apt-get", "awk", "cat", "cd", "export", "git", "kubectl", "nm", "rustup", "source", "ssh", "sudo"];
 
 /// Languages of blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
@@ -194,7 +194,10 @@ fn commands_on_pages_work() {
                 ["make", "-C", folder, ref rest @ ..] => check_make(&root().join(folder), rest, &place),
                 ["make", ref rest @ ..] => check_make(&root(), rest, &place),
                 ["cargo", ref rest @ ..] => check_cargo(rest, &place),
-                [script, ..] if script.starts_with("scripts/") => {
+                ["sbatch", .., script, _] if script.starts_with("examples/") => {
+                    assert!(root().join(script).exists(), "{place}: there is no such script");
+                }
+                [script, ..] if ["scripts/", "examples/"].iter().any(|folder| script.starts_with(folder)) => {
                     assert!(root().join(script).exists(), "{place}: there is no such script");
                 }
                 [name, ..] if NOT_TRIED.contains(&name) => {}
@@ -209,7 +212,8 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut shown = Vec::new();
-    for command in ["", "run", "report", "advise", "tune", "compare", "trace", "generate", "doctor"] {
+    for command in ["", "run", "merge", "report", "advise", "tune", "compare", "trace", "generate", "doctor"]
+    {
         let help = Scratch::in_memory().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -287,10 +291,16 @@ fn with_all_that_is_named() -> Scratch {
         let study = TINY.replace("--trials 1", "--trials 3");
         scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
         count_requests(&scratch.only_run().join("results.jsonl"));
+        for part in [1, 2] {
+            let run = format!("run crud --store flat-folder {TINY} --shard {part}/2 --out part-{part}");
+            scratch.storebench(&run).ends(Exit::Success);
+        }
         scratch
     });
     let run = template.only_run();
     let scratch = Scratch::in_memory();
+    let parts = ["part-1", "part-2"].map(|part| template.join(part));
+    assert!(Command::new("cp").arg("-r").args(parts).arg(scratch.path()).status().unwrap().success());
     let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
     for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
         let to = scratch.join(copy);

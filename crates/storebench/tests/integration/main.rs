@@ -11,6 +11,7 @@ mod crash;
 mod disks;
 mod doctor;
 mod file_systems;
+mod fleet;
 mod headers;
 mod html;
 mod in_memory;

@@ -57,6 +57,7 @@ const CORE: Modules = &[
         ],
     ),
     ("schedule", &["axis", "background", "cell", "plan", "result", "store", "units", "workload"]),
+    ("shard", &["axis", "cell", "place", "plan", "result", "schedule", "store", "workload"]),
     ("folder", &["axis", "bounded", "cell", "error", "guard", "result", "shown", "threads", "workload"]),
     ("like", &["bounded", "cell", "error", "shown", "units"]),
     (

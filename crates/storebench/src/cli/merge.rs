@@ -1,0 +1,395 @@
+//! `storebench merge`: the parts of a plan as one run, or as one run for each machine that has some.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder::RunFolder;
+use storebench_core::plan::Plan;
+use storebench_core::result::{Parts, Run, RunHeader, TrialResult};
+use storebench_core::shard::Split;
+use storebench_core::shown::piece;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{counted, grouped};
+use storebench_report::compare::unlike::{self, Difference};
+
+use super::args::MergeArgs;
+use super::output::tell;
+use super::{launch, libraries, runs};
+
+/// Cells that are told by name.
+const TOLD: usize = 5;
+
+/// A run that has parts of a plan, with its folder.
+struct Part {
+    path: PathBuf,
+    run: Run,
+    parts: Parts,
+}
+
+/// The parts of one machine as one run, with the positions that trials of each part's folder have in it.
+struct Merged {
+    header: RunHeader,
+    trials: Vec<TrialResult>,
+    positions: BTreeMap<PathBuf, HashMap<u64, u64>>,
+}
+
+/// Merges.
+///
+/// # Errors
+/// [`Exit::Unlike`] when they are not of one plan, made in one way; when a part is there twice; when something can't be read or written.
+pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
+    refuse_there(&args.out)?;
+    let parts = once(read(&args.runs)?)?;
+    check_alike(&parts)?;
+    let split = split(stores, &parts);
+    let lacking = lacking(&parts, split.as_ref());
+    let merged: Vec<Merged> = of_machines(parts)?
+        .into_values()
+        .map(|parts| put_together(parts, split.as_ref()))
+        .collect::<Result<_>>()?;
+    let folders = write(&args.out, &merged)?;
+    lacking.iter().for_each(|line| tell(&format!("missing: {line}")));
+    for (merged, folder) in merged.iter().zip(folders) {
+        let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), Parts::to_string);
+        let (trials, hardware) = (counted(merged.trials.len(), "trial"), piece(&merged.header.hardware));
+        tell(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
+    }
+    Ok(Exit::Success)
+}
+
+/// A slip on the command line must not cost anybody's data.
+fn refuse_there(out: &Path) -> Result<()> {
+    let is_empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
+    if fs::symlink_metadata(out).is_err() || (!out.is_symlink() && is_empty()) {
+        return Ok(());
+    }
+    Err(Error::bad_value(format!("{} already exists: --out takes a new directory", out.display())))
+}
+
+/// Reads the runs, those in what `merge` has made before each for itself; in an order that is not that of the command line.
+fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
+    let mut paths = Vec::new();
+    for name in names {
+        let within = if name.join("run.json").exists() { Vec::new() } else { runs::within(name) };
+        if within.is_empty() { paths.push(name.clone()) } else { paths.extend(within) }
+    }
+    runs::none_twice(&paths)?;
+    let part = |path: PathBuf| {
+        let run = runs::read(&path)?;
+        match run.header.shard.clone() {
+            Some(parts) => Ok(Part { path, run, parts }),
+            None => {
+                let message =
+                    format!("{} has a whole plan: merge takes parts, run with --shard", path.display());
+                Err(Error::bad_value(message))
+            }
+        }
+    };
+    let mut parts: Vec<Part> = paths.into_iter().map(part).collect::<Result<_>>()?;
+    let started = |part: &Part| (part.parts.parts.clone(), part.run.header.started.clone());
+    parts.sort_by_key(started);
+    Ok(parts)
+}
+
+/// Each part once: a copy adds nothing, and of two that differ nobody knows which counts.
+fn once(parts: Vec<Part>) -> Result<Vec<Part>> {
+    let mut kept: Vec<Part> = Vec::new();
+    for part in parts {
+        let shared = |other: &&Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
+        let Some(other) = kept.iter().find(shared) else {
+            kept.push(part);
+            continue;
+        };
+        let (a, b) = (other.path.display(), part.path.display());
+        let same = other.parts == part.parts && other.run.trials == part.run.trials;
+        if !same || other.run.header.hardware != part.run.header.hardware {
+            let of = |part: &Part| {
+                let trials = counted(part.run.trials.len(), "trial");
+                format!("{} ({}, {trials})", part.path.display(), part.parts)
+            };
+            let message = format!(
+                "{} and {} have the same part, with different results: name one",
+                of(other),
+                of(&part)
+            );
+            return Err(Error::bad_value(message));
+        }
+        tell(&format!("note: {b} is a copy of {a}, and counts once"));
+    }
+    Ok(kept)
+}
+
+/// Checks that all are parts of one plan, made in one way.
+fn check_alike(parts: &[Part]) -> Result<()> {
+    let Some((first, others)) = parts.split_first() else { return Ok(()) };
+    let mut found = Vec::new();
+    for other in others {
+        let differences = unlike::parts(&first.run.header, &other.run.header);
+        found.extend(differences.iter().map(|difference| in_words(difference, first, other)));
+    }
+    if !found.is_empty() {
+        let message = format!("these are no parts of one run: {}", found.join("; "));
+        return Err(Error::new(Exit::Unlike, message));
+    }
+    let (theirs, ours) = (&first.run.header.storebench, env!("CARGO_PKG_VERSION"));
+    if theirs != ours {
+        let message = format!(
+            "the parts were made by storebench {}, and this is {ours}: merge them with that one",
+            piece(theirs)
+        );
+        return Err(Error::new(Exit::OtherVersion, message));
+    }
+    Ok(())
+}
+
+fn in_words(Difference { what, base, other, .. }: &Difference, first: &Part, second: &Part) -> String {
+    let (a, b) = (first.path.display(), second.path.display());
+    format!("{}: {} in {a}, {} in {b}", piece(what), piece(base), piece(other))
+}
+
+/// The parts by machine: what has one name must be one machine.
+fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
+    let mut machines: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+    for part in parts {
+        let machine = machines.entry(part.run.header.hardware.clone()).or_default();
+        if let Some(first) = machine.first() {
+            let differences = unlike::machines(&first.run.header, &part.run.header);
+            let words: Vec<String> =
+                differences.iter().map(|difference| in_words(difference, first, &part)).collect();
+            if !words.is_empty() {
+                let message = format!(
+                    "two machines are called {}, and figures of two are never pooled: give each a name with --hardware, \
+                     or as \"hardware\" in run.json: {}",
+                    piece(&part.run.header.hardware),
+                    words.join("; ")
+                );
+                return Err(Error::new(Exit::Unlike, message));
+            }
+        }
+        machine.push(part);
+    }
+    Ok(machines)
+}
+
+/// The split of the plan, where this program has the stores to come to the same one.
+fn split(stores: &[StoreDef], parts: &[Part]) -> Option<Split> {
+    let first = parts.first()?;
+    let stores = libraries::of_run(stores, &first.run.header).ok()?;
+    let plan = Plan::parse(&first.run.header.plan, "of the run").ok()?;
+    let split = Split::new(&plan, &stores, &launch::rooms(&first.run.header), first.parts.of).ok()?;
+    (split.parts(1).split == first.parts.split).then_some(split)
+}
+
+/// The parts that are missing, and those that lack trials, in sentences.
+fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
+    let Some(first) = parts.first() else { return Vec::new() };
+    let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
+    let mut lines = Vec::new();
+    for number in (1..=first.parts.of).filter(|number| !there.contains(number)) {
+        let whole = format!("part {number}/{}", first.parts.of);
+        match split {
+            Some(split) if split.positions(number).0 == 0 => {}
+            Some(split) => lines.push(format!("{whole}: {}", some(&split.combinations(number)))),
+            None => lines.push(whole),
+        }
+    }
+    let trials = Plan::parse(&first.run.header.plan, "of the run").map_or(1, |plan| plan.trials);
+    lines.extend(parts.iter().filter_map(|part| unfinished(part, split?, trials)));
+    lines
+}
+
+/// The cells of a part that lack trials of the plan's, if any do.
+fn unfinished(part: &Part, split: &Split, trials: u32) -> Option<String> {
+    let header = &part.run.header;
+    let mut done: BTreeMap<&Cell, u32> = BTreeMap::new();
+    let planned = part.run.trials.iter().filter(|trial| trial.block < trials);
+    planned.for_each(|trial| *done.entry(&trial.cell).or_default() += 1);
+    let all = part.parts.parts.iter().flat_map(|number| split.combinations(*number));
+    let is_left_out = |cell: &Cell| header.left_out.iter().any(|left| left.cell == *cell);
+    let lacks = |cell: &&Cell| done.get(cell).is_none_or(|count| *count < trials) && !is_left_out(cell);
+    let lacking: Vec<&Cell> = all.filter(lacks).collect();
+    (!lacking.is_empty()).then(|| {
+        let (path, hardware) = (part.path.display(), piece(&header.hardware));
+        format!(
+            "trials of {} in {path}: {}; resume it on {hardware}, and merge again",
+            part.parts,
+            some(&lacking)
+        )
+    })
+}
+
+/// Cells by their ids, as many as one can read.
+fn some(cells: &[&Cell]) -> String {
+    let ids: Vec<String> = cells.iter().take(TOLD).map(|cell| cell.id()).collect();
+    let more = cells.len().saturating_sub(TOLD);
+    let more = if more == 0 { String::new() } else { format!(" and {} more", grouped(more as u64)) };
+    format!("{} ({}{more})", counted(cells.len(), "cell"), ids.join(", "))
+}
+
+/// The parts of one machine as one run: as the same trials would be in one, whatever the order in which the parts were named.
+fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
+    let headers = || parts.iter().map(|part| &part.run.header);
+    let first = headers().min_by_key(|header| &header.started);
+    let mut header = first.cloned().ok_or_else(|| Error::bad_value("there is no part to merge"))?;
+    header.command = without_shard(&header.command);
+    header.environment.clock_ns = headers().map(|header| header.environment.clock_ns).fold(0.0, f64::max);
+    header.left_out = headers().flat_map(|header| header.left_out.iter().cloned()).collect();
+    let place = |cell: &Cell| split.map_or(usize::MAX, |split| split.place_of(cell));
+    header.left_out.sort_by_cached_key(|left| (place(&left.cell), left.cell.clone()));
+    header.shard = Some(sum(&parts)).filter(|parts| !parts.is_whole());
+    let mut trials: Vec<(usize, PathBuf, TrialResult)> = Vec::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        trials.extend(part.run.trials.into_iter().map(|trial| (index, part.path.clone(), trial)));
+    }
+    // As they came, block by block: positions are another run's as soon as some parts were merged before.
+    trials.sort_by_cached_key(|(index, _, trial)| {
+        (trial.block, trial.started.parse::<jiff::Timestamp>().ok(), trial.position, *index)
+    });
+    let cells = trials.iter().map(|(_, _, trial)| &trial.cell).collect::<BTreeSet<_>>().len() as u64;
+    let mut merged = Merged { header, trials: Vec::new(), positions: BTreeMap::new() };
+    let (mut block, mut rank) = (0, 0);
+    for (_, path, trial) in trials {
+        if trial.block != block {
+            (block, rank) = (trial.block, 0);
+        }
+        let position = u64::from(block) * cells + rank;
+        merged.positions.entry(path).or_default().insert(trial.position, position);
+        merged.trials.push(at_position(trial, position)?);
+        rank += 1;
+    }
+    Ok(merged)
+}
+
+/// The command that would run the whole plan.
+fn without_shard(command: &[String]) -> Vec<String> {
+    let is_value = |index: usize| index.checked_sub(1).is_some_and(|before| command[before] == "--shard");
+    let words = command.iter().enumerate();
+    let rest = words
+        .filter(|(index, word)| *word != "--shard" && !word.starts_with("--shard=") && !is_value(*index));
+    rest.map(|(_, word)| word.clone()).collect()
+}
+
+fn sum(parts: &[Part]) -> Parts {
+    let mut numbers: Vec<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
+    numbers.sort_unstable();
+    let combinations = parts.iter().map(|part| part.parts.combinations).sum();
+    let first = parts.first().map(|part| &part.parts);
+    Parts {
+        parts: numbers,
+        of: first.map_or(1, |parts| parts.of),
+        combinations,
+        split: first.map_or_else(String::new, |parts| parts.split.clone()),
+    }
+}
+
+/// A trial at another position of a run, with the names of what is kept of it.
+fn at_position(trial: TrialResult, position: u64) -> Result<TrialResult> {
+    if trial.position == position {
+        return Ok(trial);
+    }
+    let (was, is) = (format!("logs/{:06}", trial.position), format!("logs/{position:06}"));
+    let failed = |error: serde_json::Error| Error::new(Exit::Failure, error.to_string());
+    let mut value = serde_json::to_value(&trial).map_err(failed)?;
+    rename(&mut value, &was, &is);
+    let renamed = serde_json::from_value(value).map_err(failed)?;
+    Ok(TrialResult { position, ..renamed })
+}
+
+/// Renames files in all texts that are the name of one.
+fn rename(value: &mut Value, was: &str, is: &str) {
+    match value {
+        Value::String(text) => {
+            if let Some(rest) = text.strip_prefix(was).filter(|rest| rest.starts_with(['.', '-'])) {
+                *text = format!("{is}{rest}");
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| rename(value, was, is)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| rename(value, was, is)),
+        _ => {}
+    }
+}
+
+/// Writes the runs of all machines, all or none: they get their name when they are whole. Their folders.
+fn write(out: &Path, merged: &[Merged]) -> Result<Vec<PathBuf>> {
+    let name = out.file_name().ok_or_else(|| Error::bad_value("--out has no name: name a new directory"))?;
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    runs::make_directory("making the directory of", parent)?;
+    let staged = parent.join(format!(".{}.merging-{}", name.to_string_lossy(), std::process::id()));
+    let names = names(merged);
+    if merged.len() > 1 {
+        fs::create_dir(&staged).map_err(Error::io("making", &staged))?;
+    }
+    let mut made = Vec::new();
+    let written = merged.iter().zip(&names).try_for_each(|(merged, name)| {
+        let mut folder = RunFolder::create_at(&within(&staged, name), &merged.header)?;
+        let filled = fill(&mut folder, merged);
+        made.push(folder);
+        filled
+    });
+    let renamed = written.and_then(|()| fs::rename(&staged, out).map_err(Error::io("making", out)));
+    if renamed.is_err() {
+        // They are ours, and nothing else is in them. The error is what the user has to know.
+        made.into_iter().for_each(|folder| drop(folder.delete()));
+        let _ = fs::remove_dir(&staged);
+    }
+    renamed.map(|()| names.iter().map(|name| within(out, name)).collect())
+}
+
+fn within(folder: &Path, name: &str) -> PathBuf {
+    if name.is_empty() { folder.to_path_buf() } else { folder.join(name) }
+}
+
+fn fill(folder: &mut RunFolder, merged: &Merged) -> Result<()> {
+    merged.positions.iter().try_for_each(|(path, positions)| folder.keep_logs_of(path, positions))?;
+    folder.append_all(&merged.trials)
+}
+
+/// The folders of the machines within that of all: of one machine, that itself.
+fn names(merged: &[Merged]) -> Vec<String> {
+    if merged.len() == 1 {
+        return vec![String::new()];
+    }
+    let mut names: Vec<String> = Vec::new();
+    for machine in merged {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        let plain = machine.header.hardware.chars().map(|letter| if is_plain(letter) { letter } else { '_' });
+        let name = format!("{}{}", runs::MACHINE, plain.take(100).collect::<String>());
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_the_whole_names_no_part() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for line in ["a run crud --shard 3/8 --quick", "a run crud --shard=3/8 --quick", "a run crud --quick"]
+        {
+            assert_eq!(without_shard(&words(line)), words("a run crud --quick"));
+        }
+        assert_eq!(without_shard(&words("a run crud --shard")), words("a run crud"));
+    }
+
+    #[test]
+    fn names_of_files_follow_their_trial_and_no_other_text_does() {
+        let mut value = serde_json::json!({
+            "log": "logs/000007.log",
+            "more": ["logs/000007-cut-3.gz", "logs/0000071.log", "see logs/000007.log", 7],
+        });
+        rename(&mut value, "logs/000007", "logs/000012");
+        let renamed = serde_json::json!({
+            "log": "logs/000012.log",
+            "more": ["logs/000012-cut-3.gz", "logs/0000071.log", "see logs/000007.log", 7],
+        });
+        assert_eq!(value, renamed);
+    }
+}

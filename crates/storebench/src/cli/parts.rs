@@ -1,0 +1,67 @@
+//! A part of a plan (`--shard`): the same command again resumes it, so that a scheduler may simply repeat what was interrupted.
+
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Result};
+use storebench_core::folder::{self, Resumed, RunFolder};
+use storebench_core::plan::Plan;
+use storebench_core::result::{Run, RunHeader};
+use storebench_report::compare::unlike;
+use storebench_report::data::planned;
+
+use super::output::tell;
+use super::runs;
+
+/// The run of the same part in the directory of runs, if there is one: of the same plan, by the same program with the same stores,
+/// on the same machine.
+///
+/// # Errors
+/// When it can't be resumed: another process is at work on it, or its files are damaged.
+pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
+    if now.shard.is_none() {
+        return Ok(None);
+    }
+    let entries = std::fs::read_dir(out).map_err(Error::io("reading", out))?;
+    let mut there: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    there.sort();
+    // A folder that is no run, or is of another version, is none of ours.
+    let is_same = |path: &PathBuf| folder::read_header(path).is_ok_and(|begun| is_continued_by(&begun, now));
+    let Some(path) = there.into_iter().find(is_same) else { return Ok(None) };
+    let resumed = RunFolder::resume(&path)?;
+    runs::tell_notes(&resumed.notes);
+    Ok(Some(resumed))
+}
+
+/// Whether a run that was begun is continued by one that would begin now.
+fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
+    let paths = |header: &RunHeader| -> Vec<(String, String)> {
+        header.places.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
+    };
+    (&begun.shard, &begun.plan, &begun.storebench, &begun.stores)
+        == (&now.shard, &now.plan, &now.storebench, &now.stores)
+        && paths(begun) == paths(now)
+        && unlike::machines(begun, now).is_empty()
+}
+
+/// Whether a part needs no trial any more: a budget that is over does not begin again.
+pub fn is_over(run: &Run) -> bool {
+    let lasts = Plan::parse(&run.header.plan, "of the run").is_ok_and(|plan| plan.precision.is_some());
+    !lasts && planned::unfinished(run).is_none()
+}
+
+/// Tells that a part is there, and what becomes of it.
+pub fn tell_begun(begun: &Resumed) {
+    let Some(parts) = &begun.run.header.shard else { return };
+    let path = begun.folder.path().display();
+    tell(&match is_over(&begun.run) {
+        true => format!("{parts} is finished, in {path}: to measure it again, name another --out"),
+        false => format!("{parts} is resumed, in {path}"),
+    });
+}
+
+/// Tells that a part has nothing to do.
+pub fn tell_idle(header: &RunHeader) {
+    if let Some(parts) = &header.shard {
+        tell(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));
+    }
+}

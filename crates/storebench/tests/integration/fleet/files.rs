@@ -1,0 +1,289 @@
+//! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are read, and their
+//! commands run.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use storebench_core::error::Exit;
+
+use super::{BLOCKS, PLAN, only, read};
+use crate::cli::support::{STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for};
+
+/// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.
+const CELLS: usize = 4 * 3;
+
+fn fleet(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fleet").join(name).canonicalize().unwrap()
+}
+
+/// Whether a program is there.
+fn has(program: &str) -> bool {
+    let found =
+        Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+    found.is_ok_and(|status| status.success())
+}
+
+/// Writes a program.
+fn program(scratch: &Scratch, name: &str, text: &str) {
+    let path = scratch.write(&format!("bin/{name}"), format!("#!/bin/sh\n{text}\n"));
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A command in the scratch directory, with its programs and storebench in the PATH.
+fn command(scratch: &Scratch, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let built = Path::new(STOREBENCH).parent().unwrap().display().to_string();
+    let path =
+        format!("{}:{built}:{}:/usr/sbin", scratch.join("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(program);
+    command.env("PATH", path).current_dir(scratch.path()).stdin(Stdio::null());
+    command
+}
+
+/// The words of the plan after `run`.
+fn study() -> &'static str {
+    PLAN.strip_prefix("run ").unwrap()
+}
+
+#[test]
+fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
+    if !has("parallel") {
+        return missing("GNU parallel's parts", "parallel is not installed");
+    }
+    let scratch = Scratch::in_memory();
+    // The other machine is a folder of this one.
+    fs::create_dir(scratch.join("there")).unwrap();
+    program(&scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
+    program(&scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
+    let run = || {
+        let mut command = command(&scratch, fleet("parallel.sh"));
+        command.args(["results", ":,user@node2"]).args(study().split_whitespace());
+        said(command.args(["--at", "it's here=."]))
+    };
+    let asked = run();
+    assert!(asked.err.contains("using the place it's here=."), "words arrive as they are\n{asked}");
+    let run = || {
+        let mut command = command(&scratch, fleet("parallel.sh"));
+        said(command.args(["results", ":,user@node2"]).args(study().split_whitespace()))
+    };
+    run().ends(Exit::Success);
+    assert_complete(&read(&scratch.join("results/merged")), CELLS, BLOCKS);
+    assert!(only(&scratch.join("there/storebench-fleet/results/part-2")).exists());
+    fs::remove_dir_all(scratch.join("results/merged")).unwrap();
+    let again = run().ends(Exit::Success);
+    let told = format!("{}{}", again.out, again.err);
+    assert!(told.contains("part 1/2 is finished") && told.contains("part 2/2 is finished"), "{again}");
+    assert_complete(&read(&scratch.join("results/merged")), CELLS, BLOCKS);
+    let usage = said(&mut command(&scratch, fleet("parallel.sh"))).ends(Exit::Usage);
+    assert!(
+        usage.err.starts_with("Runs a study on several machines") && usage.err.contains("usage: "),
+        "{usage}"
+    );
+}
+
+/// A Slurm of one node; its daemons end with it.
+struct Slurm {
+    daemons: Vec<Child>,
+    conf: PathBuf,
+}
+
+impl Slurm {
+    fn start(scratch: &Scratch) -> Slurm {
+        let at = |name: &str| scratch.join(&format!("slurm/{name}")).display().to_string();
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        let host = host.trim().split('.').next().unwrap().to_owned();
+        let [one, two] = [(), ()].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [control, node] = [&one, &two].map(|socket| socket.local_addr().unwrap().port());
+        drop((one, two));
+        let conf = scratch.write(
+            "slurm/slurm.conf",
+            format!(
+                "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\nAuthType=auth/munge\n\
+                AuthInfo=socket={}\nCredType=cred/munge\nSlurmctldPort={control}\nSlurmdPort={node}\nSlurmctldPidFile={}\n\
+                SlurmdPidFile={}\nStateSaveLocation={}\nSlurmdSpoolDir={}\nProctrackType=proctrack/linuxproc\n\
+                TaskPlugin=task/none\nMpiDefault=none\nReturnToService=2\nSelectType=select/cons_tres\n\
+                SelectTypeParameters=CR_CPU\nSchedulerParameters=sched_interval=1,batch_sched_delay=0\n\
+                NodeName={host} NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES\n",
+                at("munge"), at("control.pid"), at("node.pid"), at("state"), at("spool")
+            ),
+        );
+        fs::create_dir(at("state")).unwrap();
+        fs::create_dir(at("spool")).unwrap();
+        let key = scratch.write("slurm/key", [7; 64]);
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
+        let mut slurm = Slurm { daemons: Vec::new(), conf };
+        let mut start = |name: &str, arguments: &[String]| {
+            let mut command = command(scratch, name);
+            command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+            slurm.daemons.push(command.spawn().unwrap());
+        };
+        let option = |name: &str, file: &str| format!("--{name}={}", at(file));
+        let files =
+            [("key-file", "key"), ("socket", "munge"), ("pid-file", "munge.pid"), ("log-file", "munge.log")];
+        let mut munge: Vec<String> = files.iter().map(|(name, file)| option(name, file)).collect();
+        munge.extend([option("seed-file", "munge.seed"), "--force".into(), "--foreground".into()]);
+        start("munged", &munge);
+        wait_for("munged", || Path::new(&at("munge")).exists());
+        for daemon in ["slurmctld", "slurmd"] {
+            start(daemon, &["-D".into(), "-f".into(), at("slurm.conf")]);
+        }
+        wait_for("a node", || slurm.says(scratch, "sinfo", &["-h", "-o", "%T"]).contains("idle"));
+        slurm
+    }
+
+    fn says(&self, scratch: &Scratch, program: &str, arguments: &[&str]) -> String {
+        let mut command = command(scratch, program);
+        let said = said(command.args(arguments).env("SLURM_CONF", &self.conf));
+        format!("{}{}", said.out, said.err)
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        for daemon in self.daemons.iter_mut().rev() {
+            let _ = Command::new("kill").arg(daemon.id().to_string()).status();
+            let _ = daemon.wait();
+        }
+    }
+}
+
+#[test]
+fn slurm_runs_an_array_and_a_requeued_part_is_resumed() {
+    if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has(program)) || !is_root()
+    {
+        return missing(
+            "Slurm's parts",
+            "slurmctld, slurmd, slurm-client and munge are not installed, or this is not root",
+        );
+    }
+    let scratch = Scratch::elsewhere();
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let slurm = Slurm::start(&scratch);
+    let script = fleet("slurm.sh").display().to_string();
+    let place = scratch.path().display().to_string();
+    let trials = 8;
+    let study = study().replace("--trials 2", &format!("--trials {trials}"));
+    let mut submit = command(&scratch, "sbatch");
+    submit.env("SLURM_CONF", &slurm.conf).env("PARTS", "2").env("PLACE", &place);
+    let submitted =
+        said(submit.args(["--array=1-2", &script]).args(study.split_whitespace())).ends(Exit::Success);
+    let job = submitted.out.split_whitespace().last().unwrap().to_owned();
+    let task = format!("{job}_1");
+    let part = scratch.join("storebench-fleet/part-1");
+    let results = |out: &Path| -> usize {
+        let runs = fs::read_dir(out).into_iter().flatten().flatten();
+        let lines = runs.filter_map(|run| fs::read_to_string(run.path().join("results.jsonl")).ok());
+        lines.map(|text| text.lines().count()).sum()
+    };
+    wait_for("a trial of the first part", || results(&part) > 0);
+    let raw = slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%A"]);
+    slurm.says(&scratch, "scontrol", &["requeue", raw.trim()]);
+    wait_for("the job to be back in the queue", || {
+        slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%T"]).contains("PENDING")
+    });
+    let before = results(&part);
+    // Slurm waits for two minutes otherwise.
+    slurm.says(&scratch, "scontrol", &["update", &format!("JobId={}", raw.trim()), "StartTime=now"]);
+    wait_for("the array to end", || slurm.says(&scratch, "squeue", &["-h"]).trim().is_empty());
+    let told = fs::read_to_string(scratch.join(&format!("storebench-{job}-1.txt"))).unwrap();
+    assert!(before < CELLS / 2 * trials && told.contains("part 1/2 is resumed, in "), "{before}: {told}");
+    let merged = slurm.says(&scratch, "sbatch", &[&script, "--merge"]);
+    wait_for("the merge", || scratch.join("storebench-fleet/merged/run.json").exists());
+    assert_complete(&read(&scratch.join("storebench-fleet/merged")), CELLS, trials as u32);
+    assert!(merged.contains("Submitted"), "{merged}");
+}
+
+/// A file in YAML.
+fn yaml(name: &str) -> Value {
+    let read = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
+    let read = said(Command::new("python3").args(["-c", read]).arg(fleet(name)));
+    assert_eq!(read.code, Some(0), "{read}");
+    serde_json::from_str(&read.out).unwrap()
+}
+
+/// Runs a script of a file, with the study narrowed and other words in place of some.
+fn try_script(scratch: &Scratch, script: &str, words: &[(&str, &str)], more: &[(&str, &str)]) -> Said {
+    assert!(script.contains("run crud --quick "), "{script}");
+    let script = script.replace("crud --quick", study());
+    let script = words.iter().fold(script, |script, (word, other)| script.replace(word, other));
+    said(command(scratch, "/bin/sh").args(["-euc", &script]).envs(more.iter().copied()))
+}
+
+#[test]
+fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
+    let job = yaml("kubernetes.yaml");
+    let spec = &job["spec"];
+    assert_eq!([&job["apiVersion"], &job["kind"]], ["batch/v1", "Job"]);
+    assert_eq!(spec["completionMode"], "Indexed");
+    let pod = &spec["template"]["spec"];
+    assert_eq!(pod["restartPolicy"], "OnFailure");
+    let [container] = pod["containers"].as_array().unwrap().as_slice() else { panic!("{pod}") };
+    let env = container["env"].as_array().unwrap();
+    let parts = env.iter().find(|variable| variable["name"] == "PARTS").unwrap();
+    assert_eq!([&spec["completions"], &spec["parallelism"]], [&parts["value"]; 2]);
+    let node = env.iter().find(|variable| variable["name"] == "NODE").unwrap();
+    assert_eq!(node["valueFrom"]["fieldRef"]["fieldPath"], "spec.nodeName");
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&container["volumeMounts"]), names(&pod["volumes"]));
+    let labels = &spec["template"]["metadata"]["labels"];
+    let [apart] = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        .as_array()
+        .unwrap()
+        .as_slice()
+    else {
+        panic!("{pod}")
+    };
+    assert_eq!(apart["labelSelector"]["matchLabels"], *labels);
+    assert_eq!(container["command"], serde_json::json!(["/bin/sh", "-euc"]));
+    let scratch = Scratch::in_memory();
+    let words = [("/place", "."), ("/results", "results"), ("--hardware box ", "")];
+    for index in ["0", "1"] {
+        let env = [("JOB_COMPLETION_INDEX", index), ("PARTS", "2"), ("NODE", "node")];
+        try_script(&scratch, container["args"][0].as_str().unwrap(), &words, &env).ends(Exit::Success);
+    }
+    let runs = ["1", "2"].map(|part| only(&scratch.join(&format!("results/part-{part}"))));
+    assert!(runs.iter().all(|run| read(run).header.hardware == "node"));
+    let merged = format!("merge {} {} --out all", runs[0].display(), runs[1].display());
+    scratch.storebench(&merged).ends(Exit::Success);
+    assert_complete(&read(&scratch.join("all")), CELLS, BLOCKS);
+}
+
+#[test]
+fn the_workflow_has_what_it_must_and_its_parts_run() {
+    let workflow = yaml("github-actions.yml");
+    assert!(workflow["on"].get("workflow_dispatch").is_some(), "{workflow}");
+    let jobs = &workflow["jobs"];
+    for job in ["part", "merge"] {
+        assert_eq!(jobs[job]["runs-on"], "ubuntu-latest");
+        for step in jobs[job]["steps"].as_array().unwrap() {
+            assert!(step.get("run").is_some() != step.get("uses").is_some(), "{step}");
+        }
+    }
+    assert_eq!([&jobs["merge"]["needs"], &jobs["merge"]["if"]], ["part", "always()"]);
+    let script = |job: &str, name: &str| {
+        let steps = jobs[job]["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["name"] == name).unwrap();
+        step["run"].as_str().unwrap().to_owned()
+    };
+    let part = script("part", "Run a part");
+    let parts = jobs["part"]["strategy"]["matrix"]["part"].as_array().unwrap();
+    assert!(part.contains(&format!("${{{{ matrix.part }}}}/{}\"", parts.len())), "{part}");
+    let scratch = Scratch::in_memory();
+    fs::create_dir_all(scratch.join("storebench/bin")).unwrap();
+    std::os::unix::fs::symlink(STOREBENCH, scratch.join("storebench/bin/storebench")).unwrap();
+    for number in parts {
+        let number = number.as_str().unwrap();
+        // As upload and download do.
+        let results = format!("--out parts/part-{number}");
+        let words = [("${{ matrix.part }}", number), ("--out results", &results)];
+        try_script(&scratch, &part, &words, &[]).ends(Exit::Success);
+    }
+    said(command(&scratch, "/bin/sh").args(["-euc", &script("merge", "Merge")])).ends(Exit::Success);
+    assert_complete(&read(&scratch.join("merged")), CELLS, BLOCKS);
+    assert!(fs::read_to_string(scratch.join("report.html")).unwrap().contains("storebench"));
+}

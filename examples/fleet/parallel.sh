@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs a study on several machines by GNU parallel over ssh, a part on each, and merges the parts (docs/fleet.md).
+#
+# usage: parallel.sh FOLDER HOST,HOST,... STUDY [OPTION...]
+#   FOLDER  for the results, here; with the same again, what was interrupted is resumed
+#   HOST    as ssh knows it, with storebench in its PATH; a colon is this machine
+set -eu
+
+# The words as a shell on another machine reads them.
+quoted() {
+    for word; do printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"; done
+}
+
+# one FOLDER PARTS PART HOST WORD...: a part on its machine, which is the same each time. Its results come here.
+one() {
+    folder=$1 shard=$3/$2 out=part-$3 host=$4
+    shift 4
+    status=0
+    if [ "$host" = : ]; then
+        storebench run "$@" --shard "$shard" --out "$folder/$out" || status=$?
+    else
+        there=storebench-fleet/$(basename "$folder")
+        # shellcheck disable=SC2029 # it is to be read here
+        ssh -n "$host" "mkdir -p $(quoted "$there") && cd $(quoted "$there") &&
+            storebench run $(quoted "$@" --shard "$shard" --out "$out")" || status=$?
+        scp -qr "$host:$there/$out" "$folder/"
+    fi
+    # Trials that failed are results, too.
+    [ "$status" -eq 20 ] || return "$status"
+}
+
+if [ "${1:-}" = --one ]; then
+    shift
+    one "$@"
+    exit
+fi
+if [ $# -lt 3 ]; then
+    sed -n 's/^# \{0,1\}//; 2,6p' "$0" >&2
+    exit 2
+fi
+folder=$1
+hosts=$(printf '%s\n' "$2" | tr ',' '\n')
+shift 2
+parts=$(printf '%s\n' "$hosts" | wc -l)
+mkdir -p "$folder"
+printf '%s\n' "$hosts" |
+    parallel --jobs 0 --tag --line-buffer "$(quoted "$0" --one "$folder" "$parts") {#} {} $(quoted "$@")"
+storebench merge "$folder"/part-*/*/ --out "$folder/merged"
