@@ -50,7 +50,7 @@ from, to, mean: how many times as long the other store's operation takes as the 
 geometric mean of its latencies over all machines. faster on, slower on: the machines whose own trials tell that, \
 at 95 % for all stores together. The mean is over \
 machines, each of which counts once, with Student's interval of 95 % from three on, which speaks of other machines like these; of two it is \
-their range. Runs of one hardware name are one machine; two machines of the same kind need two names (--hardware). \
+their range. The hardware's name tells machines apart: the host's, or that of --hardware. \
 --table shows all stores.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
