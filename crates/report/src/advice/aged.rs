@@ -1,4 +1,4 @@
-//! What becomes of the best stores as their records are overwritten again and again.
+//! The best stores as their records are overwritten again and again.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Aged {
     store: String,
     records: u64,
     trials: usize,
-    /// How many times over, and in how many rounds.
+    /// The times that all records were overwritten, and the rounds of that.
     turnover: f64,
     rounds: usize,
     /// Operations per second in the last round over those in the first.

@@ -39,7 +39,7 @@ pub struct Advice {
     pub settings: Vec<String>,
     /// The findings of power cuts of the recommended store, where there are any.
     pub proof: Option<String>,
-    /// What becomes of the ranked stores as they grow old, where that was measured.
+    /// The ranked stores as they grow old, where that was measured.
     pub aged: Vec<Aged>,
     /// The dangers of the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,

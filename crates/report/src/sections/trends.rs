@@ -39,7 +39,7 @@ const TRENDS: Shape = Shape {
 const LEGEND: &str = "\
 a round: by how much operations per second and the space of the files change from one of the last five rounds to the next (the median of \
 all slopes), as a share of the last. rises, falls: Kendall's test over the trials together tells that from no trend, at 5 %: so in one of \
-twenty cases where there is none. With one trial all five must rise or fall in a row. twice as large after: so many more rounds at this \
+twenty cases where there is none. With one trial each of the five must be more than the one before it, or each less. twice as large after: so many more rounds at this \
 pace, where the files rise.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {

@@ -8,7 +8,7 @@ const TWO_SIDED: f64 = 1.96;
 /// The course of one or more series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// What a step adds: the median of the slopes between all pairs of a series.
+    /// The change by a step: the median of the slopes between all pairs of a series.
     pub per_step: f64,
     /// Whether the test tells that from none, at 5 %.
     pub is_told: bool,

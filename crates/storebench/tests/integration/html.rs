@@ -116,17 +116,11 @@ fn it_renders_without_a_complaint_and_asks_for_nothing() {
 }
 
 #[test]
-fn rounds_have_a_curve_of_speed_and_one_of_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = "run ycsb --store flat-folder,nested-folder --workload A,C --records 20 --operations 30 --rounds 3 \
-                     --trials 2 --guarantee process --out runs";
-    storebench(folder.path(), &arguments.split_whitespace().collect::<Vec<_>>());
-    let run = fs::read_dir(folder.path().join("runs")).unwrap().map(|entry| entry.unwrap().path());
-    let page = run.map(|run| run.join("report.html")).find(|page| page.exists()).unwrap();
-    let Some(mut browser) = Browser::open(&page, "#go=rounds") else { return };
-    browser.value("drawEveryChart()");
-    browser.until("document.querySelectorAll('#rounds svg').length === 2");
-    assert_eq!(browser.count("#rounds .series .mark"), 2 * 2 * 3, "charts, stores, rounds");
+fn rounds_have_a_curve_of_speed_one_of_files_and_one_of_pauses() {
+    let study = "ycsb --workload A,C --records 20 --operations 30 --rounds 3 --trials 2";
+    let Some(mut browser) = rounds_of(study) else { return };
+    assert_eq!(browser.count("#rounds .series .mark"), 3 * 2 * 3, "charts, stores, rounds");
+    assert!(!browser.text("#rounds").contains("bytes of values written"));
     assert_eq!(browser.count("nav a[href='#go=rounds']"), 1);
     assert!(browser.text("#rounds .where").contains("workload A"));
     // Workload C updates nothing.
@@ -134,6 +128,28 @@ fn rounds_have_a_curve_of_speed_and_one_of_files() {
         browser.value("[...document.querySelectorAll('#winners .none')].map((cell) => cell.textContent)");
     assert_eq!(whys, json!(["not applicable"]));
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_life_is_drawn_over_the_bytes_that_it_wrote() {
+    let Some(mut browser) = rounds_of("life --churn uniform --records 20 --turnover 1 --trials 1") else {
+        return;
+    };
+    assert_eq!(browser.count("#rounds .series .mark"), 3 * 2 * 10, "charts, stores, tenths");
+    assert!(browser.text("#rounds").contains("bytes of values written"));
+}
+
+/// The charts of the rounds of a study on two stores.
+fn rounds_of(study: &str) -> Option<Browser> {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = format!("run {study} --store flat-folder,nested-folder --guarantee process --out runs");
+    storebench(folder.path(), &arguments.split_whitespace().collect::<Vec<_>>());
+    let run = fs::read_dir(folder.path().join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let page = run.map(|run| run.join("report.html")).find(|page| page.exists()).unwrap();
+    let mut browser = Browser::open(&page, "#go=rounds")?;
+    browser.value("drawEveryChart()");
+    browser.until("document.querySelectorAll('#rounds svg').length === 3");
+    Some(browser)
 }
 
 #[test]

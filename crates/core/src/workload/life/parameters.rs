@@ -36,7 +36,7 @@ pub static TURNOVER: ParameterDef = ParameterDef {
 pub static UNTIL_STEADY: ParameterDef = ParameterDef {
     name: "until_steady",
     value_name: "N",
-    help: "life: after the ten tenths write more, each like them, until neither speed nor files rose or fell five times in a row; at most N times the turnover",
+    help: "life: after the ten tenths write more, each like them, until neither speed nor files rise or fall throughout the last five; at most N times the turnover",
     form: ParameterForm::Number,
     default: None,
     instead_of: None,
@@ -103,7 +103,7 @@ pub struct LifeParameters {
     pub records: u64,
     /// The steps of a tenth.
     pub steps: u64,
-    /// How many times as many steps may come until the set is steady.
+    /// The most that is written until the set is steady, as a multiple of the turnover.
     pub until_steady: usize,
     /// Records in a batch of the loader, and of removals, at most.
     pub batch: usize,

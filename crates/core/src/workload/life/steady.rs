@@ -25,7 +25,7 @@ mod tests {
         assert!(!steady(&[1.0, 1.0, 1.0, 1.0]), "too few");
         assert!(steady(&[5.0; 5]));
         assert!(!steady(&[1.0, 2.0, 3.0, 4.0, 5.0]) && !steady(&[5.0, 4.0, 3.0, 2.0, 1.0]));
-        // What comes and goes, as with compactions, and what once grew.
+        // Figures that come and go, as with compactions, and one that grew before.
         assert!(steady(&[1.0, 3.0, 2.0, 4.0, 3.0]) && steady(&[1.0, 2.0, 3.0, 4.0, 5.0, 5.0]));
         let slower: Vec<[f64; 2]> = (0..5).map(|tenth| [1000.0 - f64::from(tenth), 7.0]).collect();
         assert!(!is_steady(&slower));

@@ -217,7 +217,7 @@ fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() 
         trial_with(&more, stores, "memory", "uniform").unwrap().rounds
     };
     assert_eq!(until(&leaks, "2").len(), 2 * TENTHS);
-    // Its speed may rise or fall five times in a row by chance, but not for long.
+    // Its speed may rise or fall throughout five tenths by chance, but not for long.
     let rounds = until(&[MEMORY], "10");
     assert!((TENTHS..10 * TENTHS).contains(&rounds.len()), "{}", rounds.len());
     assert!(rounds.iter().all(|round| round.operations[0].count == 50));
