@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_leak_has_its_size_and_is_told() {
         let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
-        assert_eq!(Trend::of(&[leak.clone()]), Some(Trend { per_step: 1.0, is_told: true }));
+        assert_eq!(Trend::of(std::slice::from_ref(&leak)), Some(Trend { per_step: 1.0, is_told: true }));
         // One that is hidden among others' noise in one trial is told by three.
         let noisy =
             |noise: [f64; 5]| leak.iter().zip(noise).map(|(one, noise)| one + noise).collect::<Vec<_>>();
