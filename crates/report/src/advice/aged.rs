@@ -111,7 +111,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
     match (advice.aged.as_slice(), every) {
         ([], None) => vec!["All figures are of a fresh database; --overwritten 1d measures how it ages.".into()],
         ([], Some(_)) => vec![
-            "All figures are of a fresh database: there was no time left to let it grow old. A larger --budget gives some.".into(),
+            "All figures are of a fresh database: there was no time left to let it grow old, or these runs did not. Measure it with a larger --budget.".into(),
         ],
         (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
     }

@@ -50,10 +50,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         (earlier, None, None)
     };
     let harness = report::harness(stores);
-    let (aging, fresh): (Vec<Run>, Vec<Run>) = runs.iter().cloned().partition(aged::is_of_aging);
-    let mut advice = Advice::from_runs(&question, &Merged::new(&fresh, &harness), here, stores)
+    let (aging, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
+    let mut advice = Advice::from_runs(&question, &Merged::new(&runs, &harness), here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     advice.aged = aged::aged(&advice, &aging);
+    runs.extend(aging);
     let merged = Merged::new(&runs, &harness);
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();

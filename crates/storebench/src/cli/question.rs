@@ -147,14 +147,19 @@ pub fn plan(
     (seed, budget): (u64, Period),
     question: &Question,
 ) -> Result<Plan> {
-    let mut plan = plan::find("crud")?;
+    made_for("crud", (name, title), changes(stores, seed, budget, question)?)
+}
+
+/// The plan of a study with these changes, by which a question is measured.
+pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) -> Result<Plan> {
+    let mut plan = plan::find(study)?;
     plan.presets.clear();
     plan.claims.clear();
     plan.at_least = true;
     plan.name = name.into();
     plan.title = title;
     plan.source = String::new();
-    plan.apply(changes(stores, seed, budget, question)?)?;
+    plan.apply(changes)?;
     plan.settle(Core::here);
     Ok(plan)
 }

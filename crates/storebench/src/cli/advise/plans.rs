@@ -8,7 +8,7 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
+use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
@@ -132,13 +132,6 @@ impl<'a> Plans<'a> {
         least: u64,
         block_s: f64,
     ) -> Result<Option<Plan>> {
-        let mut plan = plan::find(STUDY)?;
-        plan.presets.clear();
-        plan.claims.clear();
-        plan.at_least = true;
-        plan.name = "advise-aged".into();
-        plan.title = format!("{}, as they grow old", self.screen.title);
-        plan.source = String::new();
         let screen = &self.screen.axes;
         let like = |axes: Axes, axis: Axis| match screen.names(axis) {
             true => axes.with(axis, screen.values(axis).iter().cloned()),
@@ -147,14 +140,16 @@ impl<'a> Plans<'a> {
         let kept = [Axis::DATA, Axis::GUARANTEE, Axis::MACHINE, Axis::DISK].into_iter();
         let axes = kept.fold(Axes::of(Axis::STORE, names(stores)), like);
         let axes = axes.with(Axis::RECORD_SIZE, [size]).with(Axis::CHURN, [Value::word(CHURN)]);
-        plan.apply(Changes {
+        let changes = Changes {
             trials: Some(1),
             seed: Some(self.screen.seed),
             size_limit: Some(Bytes(u64::MAX)),
             timeout: Some(self.screen.timeout),
             axes,
             ..Changes::default()
-        })?;
+        };
+        let title = format!("{}, as they grow old", self.screen.title);
+        let mut plan = question::made_for(STUDY, ("advise-aged", title), changes)?;
         loop {
             plan.apply(Changes::on(Axis::RECORDS, [CountRange::starting_at(records)]))?;
             match self.estimate_s(&plan) {
