@@ -24,6 +24,7 @@ shift
 kernel=$(command -v linux.uml) || fail "user-mode Linux is missing: apt-get install user-mode-linux"
 command -v mkfs.vfat >/dev/null || [ -x /usr/sbin/mkfs.vfat ] || fail "mkfs.vfat is missing: apt-get install dosfstools"
 PATH=$PATH:/usr/sbin:/sbin command -v insmod >/dev/null || fail "insmod is missing: apt-get install kmod"
+command -v cc >/dev/null || fail "cc is missing: apt-get install gcc libc6-dev"
 modules=$(find /usr/lib/uml/modules -type d -path '*/kernel/fs' | sort | tail -n 1)
 modules=${modules%/fs}
 [ -n "$modules" ] || fail "the modules of user-mode Linux are missing"
@@ -39,7 +40,8 @@ box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-# User-mode Linux has too few addresses for LMDB's usual map.
+cc -O2 -shared -fPIC -o "$box/registers.so" scripts/uml-registers.c || fail "scripts/uml-registers.c can't be compiled"
+# User-mode Linux has too few addresses for the usual maps of LMDB and libmdbx.
 cat >"$box/init" <<END
 #!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/mnt TMPDIR=/mnt
@@ -53,7 +55,7 @@ mount -t tmpfs -o size=700m tmpfs /mnt
 mount -t hostfs -o "$box" none "$box"
 cd /mnt
 $program run crud --quick --store $stores --place $places --records 20 --record-size 1B..1KiB --data incompressible \\
-    --guarantee default --operations 5 --trials 1 --timeout 300s --set lmdb.map_size=256MiB --out /mnt/runs
+    --guarantee default --operations 5 --trials 1 --timeout 300s --set lmdb.map_size=256MiB --set libmdbx.size_upper=256MiB --out /mnt/runs
 echo "test-vfat: storebench ended with \$?"
 cp -r /mnt/runs "$box"
 sync
@@ -61,7 +63,7 @@ echo o >/proc/sysrq-trigger
 sleep 60
 END
 chmod +x "$box/init"
-timeout 1800 "$kernel" mem=1280M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
+LD_PRELOAD="$box/registers.so" timeout 1800 "$kernel" mem=1280M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
     </dev/null >"$box/said" 2>&1 || true
 whole=0
 [ ! -d "$box/runs" ] || scripts/check-run.py "$box"/runs/crud-*/ "$stores" "$places" || whole=1
