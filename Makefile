@@ -25,7 +25,7 @@ CLUSTERS ?=
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
-# Where `make dist` puts the archive.
+# Where `make dist` puts the packages.
 DIST ?= dist
 
 # The machine that `make cross` builds for, as Rust calls it (scripts/target.sh).
@@ -70,13 +70,13 @@ test: ## Run every test
 	@scripts/tests.sh
 
 .PHONY: cross
-cross: ## Build the program for another machine, TARGET
-	@$(setup) $(if $(filter armv7%,$(TARGET)),cross-armhf,cross-arm64)
+cross: ## Build the program to be taken elsewhere, for TARGET
+	@$(setup) cross
 	@scripts/cross.sh $(TARGET)
 
 .PHONY: test-cross
 test-cross: ## Build for every other machine, and run it under qemu
-	@$(setup) cross-arm64 cross-armhf cross-test
+	@$(setup) cross cross-test
 	@scripts/cross.sh --test aarch64-unknown-linux-gnu
 	@scripts/cross.sh --test armv7-unknown-linux-gnueabihf
 
@@ -103,7 +103,7 @@ check: ## Check format, lints, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
-	@shellcheck -x scripts/*.sh examples/fleet/*.sh .ci/run
+	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench
@@ -134,9 +134,14 @@ uninstall: ## Remove what install put under PREFIX
 	@scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 .PHONY: dist
-dist: ## Build an archive in DIST that runs without any packages
-	@$(setup)
-	@$(environment) && scripts/dist.sh "$(DIST)"
+dist: ## Make packages in DIST that need no others, for TARGET
+	@$(setup) cross $(if $(filter command line,$(origin TARGET)),cross-test)
+	@$(environment) && scripts/dist.sh "$(DIST)" $(if $(filter command line,$(origin TARGET)),"$(TARGET)")
+
+.PHONY: test-dist
+test-dist: ## Make packages for this machine, install each on clean systems, and run them
+	@$(setup) cross cross-test
+	@$(environment) && dist=$$(mktemp -d) && trap 'rm -rf "$$dist"' EXIT && scripts/dist.sh "$$dist" && scripts/dist.sh --check "$$dist"
 
 .PHONY: clean
 clean: ## Remove what was built; the runs are kept

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program for another machine with Debian's cross compilers: all engines and the C++ runtime are linked into it, and
-# it needs nothing there but the C library. `storebench run --remote` finds it where this puts it.
+# Builds the program to be taken to another machine: all engines and the C++ runtime are linked into it, and it needs nothing there but
+# a C library that may be old (scripts/target.sh). `storebench run --remote` finds it where this puts it.
 #
 # usage: scripts/cross.sh TARGET           builds it; TARGET: those of scripts/target.sh
 #        scripts/cross.sh --test TARGET    builds it, and measures every store with it under qemu-user; keeps nothing of it
@@ -8,7 +8,6 @@
 #   FEATURES         the stores to build in, separated by commas; empty: those that are on by default; all
 #   PROFILE          cargo's profile; empty: release
 #   XDG_CACHE_HOME   the program is storebench/programs/storebench-VERSION-MACHINE in it; empty: ~/.cache
-#   TARGET_CC, TARGET_CXX, TARGET_AR   the compilers and the archiver; empty: Debian's
 # Exit code 0: it is there (and works); 1: something failed, and a line says what to do; 2: bad usage.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -19,12 +18,14 @@ cd "$root"
 # shellcheck source=scripts/download.sh
 . scripts/download.sh
 cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench
+python=$cache/python
 
 # Berkeley DB as Debian builds it: its package for the other machine, unpacked into the cache. So no architecture is added to
 # this machine's package lists.
 berkeleydb_version=5.3.28+dfsg2-1
 berkeleydb_sha256() {
     case "$1" in
+        amd64) echo f792f095deecb4f990f695e0d33f75f70b92491eab649adf91ea8574885d157c ;;
         arm64) echo 22f36efc670979be84a676bf6cf833811a95f46e9b5a1b2fc6e21ea20cee8581 ;;
         armhf) echo aad562ea13272d1537aed2e09c95e99f6db37ac2518457ce92e0f5e14b687b35 ;;
     esac
@@ -52,10 +53,9 @@ builds() {
 # ---- What the build needs
 
 check_tools() {
-    for tool in "$TARGET_CC" "$TARGET_CXX" "$TARGET_AR"; do
-        command -v "$tool" >/dev/null 2>&1 ||
-            fail "$tool is missing: \`scripts/setup.sh cross-$TARGET_DEBIAN\` installs it on Debian and Ubuntu"
-    done
+    if [ ! -x "$python/bin/cargo-zigbuild" ] || ! "$TARGET_CC" --version >/dev/null 2>&1; then
+        fail "Zig's compilers are missing: \`scripts/setup.sh cross\` installs them from PyPI, in storebench's cache"
+    fi
     # Where the toolchain does not come from rustup, its library for the other machine is the user's affair.
     if command -v rustup >/dev/null 2>&1 && ! rustup target list --installed | grep -qx "$1"; then
         say "adding Rust's library for $1 (rustup target add)"
@@ -103,24 +103,8 @@ has_sha256() {
 
 # ---- Building
 
-# The linker takes the archives wherever it is asked for the shared library $1.
-static() {
-    shared=lib$1.so
-    shift
-    paths=
-    for archive in "$@"; do
-        path=$("$TARGET_CC" -print-file-name="$archive")
-        [ -e "$path" ] || fail "$archive is missing, which comes with $TARGET_CXX"
-        paths="$paths $path"
-    done
-    echo "INPUT($paths )" >"$box/links/$shared"
-}
-
 # Prints the program's file.
 build() {
-    export TARGET_CC TARGET_CXX TARGET_AR
-    upper=$(echo "$1" | tr 'a-z-' 'A-Z_')
-    export "CARGO_TARGET_${upper}_LINKER=$TARGET_CC"
     for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do
         if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
     done
@@ -128,19 +112,19 @@ build() {
         BERKELEYDB_DIR=$(berkeleydb)
         export BERKELEYDB_DIR
     fi
+    # The linker takes the archive where it is asked for the shared library.
     mkdir "$box/links"
-    static stdc++ libstdc++.a
-    static gcc_s libgcc_eh.a libgcc.a
     if builds berkeleydb; then echo "INPUT( $BERKELEYDB_DIR/lib/libdb.a )" >"$box/links/libdb.so"; fi
-    cargo rustc --profile "${PROFILE:-release}" --locked --package storebench --bin storebench --target "$1" \
-        --no-default-features --features "$stores" --message-format json-render-diagnostics -- \
+    PATH=$python/bin:$PATH CARGO_PROFILE_RELEASE_STRIP=debuginfo CARGO_PROFILE_DEV_STRIP=debuginfo \
+        cargo-zigbuild rustc --profile "${PROFILE:-release}" --locked --package storebench --bin storebench \
+        --target "$1.$oldest_glibc" --no-default-features --features "$stores" --message-format json-render-diagnostics -- \
         -L "native=$box/links" >"$box/messages.json"
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$box/messages.json" | tail -n 1
 }
 
 # What a program needs of the system beyond the C library.
 needed() {
-    "$TARGET_TRIPLET-objdump" -p "$1" | awk '$1 == "NEEDED" { print $2 }' |
+    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
         grep -v -e '^libc\.so' -e '^libm\.so' -e '^libdl\.so' -e '^libpthread\.so' -e '^librt\.so' -e '^ld-linux'
 }
 
@@ -155,9 +139,9 @@ make_program() {
     version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
     program=$2/storebench-$version-$TARGET_MACHINE
     mkdir -p "$2"
-    "$TARGET_TRIPLET-strip" --strip-debug -o "$program.$$" "$built"
+    cp "$built" "$program.$$"
     mv "$program.$$" "$program"
-    glibc=$("$TARGET_TRIPLET-objdump" -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
+    glibc=$(readelf -V "$program" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
     say "made ${program##*/} ($stores), which needs glibc $glibc or newer"
 }
 

@@ -1,19 +1,21 @@
 #!/bin/sh
-# Builds an archive of the program that runs without the packages it was built with: the engines and the C++ runtime are linked
-# into it, and it needs nothing but the system's C library. With manual pages, completions, documentation and licences.
+# Makes the packages in which storebench is handed on: an archive, a Debian package, and a wheel for Python's pip. The program in
+# each is scripts/cross.sh's: engines and C++ runtime are in it, and it needs nothing but a C library that may be old. With
+# manual pages, completions, documentation and licences.
 #
-# usage: scripts/dist.sh FOLDER            builds FOLDER/storebench-VERSION-MACHINE-linux.tar.gz, and checks it
-#        scripts/dist.sh --check ARCHIVE   runs an archive's program where nothing but the C library is
+# usage: scripts/dist.sh FOLDER [TARGET]      makes them in FOLDER; TARGET: those of scripts/target.sh, this machine by default
+#        scripts/dist.sh --check FOLDER       installs each that is there and for this machine, and measures with it: in a root with
+#                                             nothing but the C library, in ROOTS, and with pip
 # environment:
-#   STOREBENCH_CARGO_FLAGS  for cargo (scripts/env.sh sets it)
-#   CC                      the C compiler, which knows where the static libraries are; empty: cc
-# Exit code 0: the archive is there and works; 1: a line says what to do.
+#   FEATURES, PROFILE   as for scripts/cross.sh
+#   ROOTS               the Debians in which they are installed, by name; empty: bullseye trixie (the oldest and the newest)
+#   XDG_CACHE_HOME      a root is unpacked once, into storebench/roots in it; empty: ~/.cache
+# Exit code 0: they are there, or work; 1: a line says what is wrong.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-CC=${CC:-cc}
-
-# Files that the program may need of the system: the C library's.
-allowed='linux-vdso.so linux-gate.so libc.so libm.so libdl.so libpthread.so librt.so ld-linux'
+# shellcheck source=scripts/target.sh
+. "$root/scripts/target.sh"
+cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench
 
 say() {
     printf 'dist: %s\n' "$*" >&2
@@ -22,43 +24,6 @@ say() {
 fail() {
     say "$*"
     exit 1
-}
-
-# ---- Linking
-
-# static NAME ARCHIVE...: the linker takes the archives wherever it is asked for the shared library NAME.
-static() {
-    shared=lib$1.so
-    shift
-    paths=
-    for archive in "$@"; do
-        path=$($CC -print-file-name="$archive")
-        [ -e "$path" ] || fail "$archive is missing, which comes with the packages of docs/building.md"
-        paths="$paths $path"
-    done
-    echo "INPUT($paths )" >"$box/links/$shared"
-}
-
-build() {
-    mkdir "$box/links"
-    static stdc++ libstdc++.a
-    static gcc_s libgcc_eh.a libgcc.a
-    # The other engines are linked in by every build.
-    case ",${FEATURES:-berkeleydb}," in *,berkeleydb,*) static db libdb.a ;; esac
-    # shellcheck disable=SC2086 # several words
-    cargo rustc --release --locked --package storebench --bin storebench ${STOREBENCH_CARGO_FLAGS:-} -- \
-        -L "native=$box/links"
-}
-
-# What a program needs of the system beyond the C library, one name a line.
-needed() {
-    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||' | while read -r library; do
-        known=
-        for start in $allowed; do
-            case "$library" in "$start"*) known=yes ;; esac
-        done
-        [ -n "$known" ] || echo "$library"
-    done
 }
 
 # ---- Licences
@@ -90,32 +55,29 @@ licences() {
         sed -n 's/^license = /licence: /p; s/^authors = /authors: /p; s/^repository = /repository: /p' "$package/Cargo.toml" \
             >"$into/ABOUT"
     done <"$box/packages"
-    mkdir -p "$1/leveldb" "$1/berkeleydb" "$1/gcc-runtime"
-    archive=${XDG_CACHE_HOME:-$HOME/.cache}/storebench/engines/leveldb-1.23.tar.gz
+    mkdir -p "$1/leveldb" "$1/berkeleydb" "$1/c++-runtime"
+    archive=$cache/engines/leveldb-1.23.tar.gz
     if [ -e "$archive" ]; then gzip -dc "$archive" | tar xOf - leveldb-1.23/LICENSE >"$1/leveldb/LICENSE"; fi
-    debian libdb5.3-dev "$1/berkeleydb"
-    debian libstdc++6 "$1/gcc-runtime"
+    if [ -e /usr/share/doc/libdb5.3-dev/copyright ]; then cp /usr/share/doc/libdb5.3-dev/copyright "$1/berkeleydb"; fi
+    for part in libcxx libcxxabi libunwind; do
+        cp "$("$cache/python/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')/lib/$part/LICENSE.TXT" "$1/c++-runtime/$part"
+    done
     cat >"$1/README" <<END
-The licences of what is linked into bin/storebench, a folder for each library.
+The licences of what is linked into storebench, a folder for each library.
 
 Berkeley DB is under the Sleepycat licence: who passes this program on must offer the source of all of it. storebench's is at
 the address in Cargo.toml of its repository; each package's is at the address in its ABOUT.
 SQLite is in the public domain.
-The C++ runtime is under the GPL with GCC's runtime library exception, which permits linking it into any program.
+The C++ runtime is LLVM's, under the Apache License 2.0 with exceptions, which permit linking it into any program.
 END
+    find "$1" -type d -empty -delete
 }
 
-# debian PACKAGE FOLDER: the licence that Debian ships with a package, where this is Debian.
-debian() {
-    file=/usr/share/doc/$1/copyright
-    if [ -e "$file" ]; then cp "$file" "$2/copyright"; else rmdir "$2"; fi
-}
-
-# ---- The archive
+# ---- What all packages hold
 
 readme() {
     cat <<END
-storebench $version for Linux on $machine
+storebench $version for Linux on $TARGET_MACHINE
 
     bin/storebench --help        the program; it can be run from here
     share/                       manual pages, and completions for bash, zsh and fish
@@ -124,49 +86,147 @@ storebench $version for Linux on $machine
 
 To install it: cp -r bin share /usr/local
 
-It needs glibc $glibc or newer and no other package. RocksDB in it needs these processor instructions:$processor.
+It needs glibc $glibc or newer and no other package.$processor
 END
 }
 
-make_archive() {
-    case ",${FEATURES:-}," in
-        *,all,* | *,wiredtiger,*) fail "WiredTiger is under the GPL, and is in no archive: leave it out of FEATURES" ;;
-    esac
-    [ "$(uname -s)" = Linux ] || fail "archives are made on Linux only; build from source instead (docs/building.md)"
-    mkdir -p "$1"
-    folder=$(cd "$1" && pwd)
-    cd "$root"
-    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-    machine=$(uname -m)
-    name=storebench-$version-$machine-linux
-    build
-    stage=$box/$name
-    scripts/install.sh "$stage" >/dev/null
-    strip --strip-debug "$stage/bin/storebench"
-    unwanted=$(needed "$stage/bin/storebench")
-    [ -z "$unwanted" ] || fail "the program needs more of the system than its C library:" "$unwanted"
-    glibc=$(objdump -T "$stage/bin/storebench" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
+# Makes a folder with all of it.
+make_stage() {
+    scripts/cross.sh "$target"
+    built=$cache/programs/storebench-$version-$TARGET_MACHINE
+    runner=
+    if [ "$TARGET_MACHINE" != "$(uname -m)" ]; then runner="$TARGET_QEMU -L /usr/$TARGET_TRIPLET"; fi
+    PROGRAM=$built RUNNER=$runner scripts/install.sh "$stage" >/dev/null
+    glibc=$(readelf -V "$built" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
     processor=
-    for flag in sse4_2 pclmulqdq; do
-        if grep -qsw "$flag" /proc/cpuinfo; then processor="$processor $flag"; fi
-    done
-    [ -n "$processor" ] || processor=" none"
+    if [ "$TARGET_MACHINE" = x86_64 ]; then
+        processor=" RocksDB in it needs SSE 4.2, which every such processor has since 2010."
+    fi
     readme >"$stage/README"
     cp LICENSE-MIT LICENSE-APACHE CHANGELOG.md "$stage"
     cp -R docs "$stage/docs"
     licences "$stage/licences"
-    (cd "$box" && tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - "$name") | gzip -n9 >"$folder/$name.tar.gz"
-    (cd "$folder" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
-    check "$folder/$name.tar.gz"
-    say "made $folder/$name.tar.gz"
 }
 
-# ---- The check: the program in a root that holds nothing but the C library
+# ---- The packages
 
-check() {
-    [ -e "$1" ] || fail "there is no $1"
+make_archive() {
+    (cd "$box" && tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - "$name") | gzip -n9 >"$folder/$name.tar.gz"
+}
+
+# Debian's own tool packs what lies where it will be installed.
+make_deb() {
+    command -v dpkg-deb >/dev/null 2>&1 || { say "no .deb: dpkg-deb is missing"; return 0; }
+    tree=$box/deb
+    mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/storebench"
+    cp -R "$stage/bin" "$stage/share" "$tree/usr/"
+    cp -R "$stage/docs" "$stage/licences" "$stage/CHANGELOG.md" "$tree/usr/share/doc/storebench/"
+    cat "$stage/LICENSE-MIT" "$stage/LICENSE-APACHE" >"$tree/usr/share/doc/storebench/copyright"
+    find "$tree/usr/share/man" -type f -exec gzip -n9 {} +
+    cat >"$tree/DEBIAN/control" <<END
+Package: storebench
+Version: $version
+Architecture: $TARGET_DEBIAN
+Maintainer: the storebench authors
+Installed-Size: $(du -sk "$tree/usr" | cut -f 1)
+Depends: libc6 (>= $glibc)
+Section: database
+Priority: optional
+Description: $about
+ It measures files, embedded databases and local servers on your own machine: speed,
+ latency, space, memory, and what survives a power cut.
+END
+    find "$tree" -exec touch -h -d @0 {} +
+    SOURCE_DATE_EPOCH=0 dpkg-deb --root-owner-group -Zxz --build "$tree" "$folder/storebench_${version}_$TARGET_DEBIAN.deb" >/dev/null
+}
+
+# Python's tool packs a folder that is laid out as a wheel.
+make_wheel() {
+    tree=$box/wheel
+    mkdir -p "$tree/storebench-$version.data/scripts" "$tree/storebench-$version.dist-info" "$tree/storebench-$version.data/data"
+    cp "$stage/bin/storebench" "$tree/storebench-$version.data/scripts/"
+    cp -R "$stage/share" "$tree/storebench-$version.data/data/"
+    cp -R "$stage/licences" LICENSE-MIT LICENSE-APACHE "$tree/storebench-$version.dist-info/"
+    cat >"$tree/storebench-$version.dist-info/METADATA" <<END
+Metadata-Version: 2.1
+Name: storebench
+Version: $version
+Summary: $about
+License: MIT OR Apache-2.0
+Project-URL: Source, $repository
+Description-Content-Type: text/markdown
+
+END
+    cat README.md >>"$tree/storebench-$version.dist-info/METADATA"
+    cat >"$tree/storebench-$version.dist-info/WHEEL" <<END
+Wheel-Version: 1.0
+Generator: storebench
+Root-Is-Purelib: false
+Tag: py3-none-manylinux_$(echo $oldest_glibc | tr . _)_$TARGET_MACHINE
+END
+    SOURCE_DATE_EPOCH=315532800 "$cache/python/bin/python" -m wheel pack --dest-dir "$folder" "$tree" >"$box/wheel.log" 2>&1 ||
+        fail "no wheel: $(tail -n 1 "$box/wheel.log")"
+}
+
+make_packages() {
+    case ",${FEATURES:-}," in
+        *,all,* | *,wiredtiger,*) fail "WiredTiger is under the GPL, and is in no package: leave it out of FEATURES" ;;
+    esac
+    [ "$(uname -s)" = Linux ] || fail "packages are made on Linux only; build from source instead (docs/building.md)"
+    target=${2:-$(targets | awk -v machine="$(uname -m)" '$2 == machine { print $1 }')}
+    [ -n "$target" ] || fail "no package is made for $(uname -m): name a TARGET of scripts/target.sh"
+    of_target "$target" || exit 1
+    mkdir -p "$1"
+    folder=$(cd "$1" && pwd)
+    cd "$root"
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+    repository=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+    about=$(sed -n 's/^description = "\(.*\)"$/\1/p' crates/storebench/Cargo.toml | head -n 1)
+    name=storebench-$version-$TARGET_MACHINE-linux
+    stage=$box/$name
+    make_stage
+    make_archive
+    make_deb
+    make_wheel
+    (cd "$folder" && sha256sum "$name.tar.gz" storebench_*"_$TARGET_DEBIAN.deb" storebench-*"_$TARGET_MACHINE.whl" >"$name.sha256")
+    say "made, for glibc $glibc or newer, $(du -sh "$stage/bin" | cut -f 1) of program: $(awk '{ print $2 }' "$folder/$name.sha256" | paste -sd ' ')"
+}
+
+# ---- The check: each where it is to work
+
+# in_root FOLDER PROGRAM [COMMAND]: has the program, there after that command, measure in that root, whose devices and processes go with
+# it; deletes the root.
+in_root() {
+    place=$1 program=$2 first=${3:-}
+    mkdir -p "$place/proc" "$place/dev" "$place/work" "$place/tmp"
+    export place program first
+    # shellcheck disable=SC2016 # expanded in the shell that is started
+    unshare --mount --pid --fork --map-root-user sh -euc '
+        mount -t proc proc "$place/proc" 2>/dev/null || mount --rbind /proc "$place/proc"
+        for device in null zero urandom; do
+            [ -c "$place/dev/$device" ] || : >"$place/dev/$device"
+            mount --bind "/dev/$device" "$place/dev/$device"
+        done
+        chroot=$(command -v chroot)
+        [ -z "$first" ] || PATH=/usr/sbin:/usr/bin:/sbin:/bin "$chroot" "$place" sh -c "$first"
+        there() { env -i HOME=/work PATH=/usr/local/bin:/usr/bin:/bin "$chroot" "$place" "$program" "$@"; }
+        there stores
+        there run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 --at /work \
+            --out /work/runs
+        there report latest --out /work/runs --html /work/page.html --sqlite /work/results.db
+        there man /work/man
+    ' >"$box/check.log" 2>&1 || fail "it does not work in $place: $(tail -n 3 "$box/check.log")"
+    if grep -q 'is not built' "$box/check.log"; then fail "a store is missing: $(grep 'is not built' "$box/check.log")"; fi
+    for file in page.html results.db man/storebench.1; do
+        [ -s "$place/work/$file" ] || fail "the program wrote no $file in $place"
+    done
+    rm -rf "$place"
+}
+
+# The archive's program, where nothing but the C library is.
+check_archive() {
     bare=$box/bare
-    mkdir -p "$bare/tmp" "$bare/proc" "$bare/dev" "$bare/work"
+    mkdir -p "$bare"
     gzip -dc "$1" | (cd "$bare" && tar xf -)
     program=$(cd "$bare" && echo storebench-*/bin/storebench)
     [ -x "$bare/$program" ] || fail "$1 holds no program"
@@ -174,35 +234,55 @@ check() {
         mkdir -p "$bare/$(dirname "$library")"
         cp "$library" "$bare/$library"
     done
-    # The root's devices and processes are seen by this process and its children alone, and go with them.
-    if ! unshare --mount --pid --fork --map-root-user true 2>/dev/null; then
-        say "CHECK SKIPPED: this system lets no process have a root of its own (unshare)"
-        return 0
-    fi
-    export bare program
-    # shellcheck disable=SC2016 # expanded in the shell that is started
-    unshare --mount --pid --fork --map-root-user sh -euc '
-        mount -t proc proc "$bare/proc" 2>/dev/null || mount --rbind /proc "$bare/proc"
-        : >"$bare/dev/null"
-        mount --bind /dev/null "$bare/dev/null"
-        chroot=$(command -v chroot)
-        in_bare() { env -i "$chroot" "$bare" "/$program" "$@"; }
-        in_bare stores
-        in_bare run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 --at /work --out /work/runs
-        in_bare report latest --out /work/runs --html /work/page.html --sqlite /work/results.db
-        in_bare man /work/man
-    ' >"$box/check.log" 2>&1 || fail "the program does not work without the packages it was built with: $(tail -n 3 "$box/check.log")"
-    if grep -q 'is not built' "$box/check.log"; then fail "a store is missing: $(grep 'is not built' "$box/check.log")"; fi
-    for file in page.html results.db man/storebench.1; do
-        [ -s "$bare/work/$file" ] || fail "the program wrote no $file"
+    in_root "$bare" "/$program"
+    say "checked: ${1##*/} runs where nothing but the C library is"
+}
+
+# The .deb, in a Debian that has nothing but its base.
+check_deb() {
+    for suite in ${ROOTS:-bullseye trixie}; do
+        base=$cache/roots/$suite
+        if [ ! -e "$base" ]; then
+            command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
+            mkdir -p "$cache/roots"
+            debootstrap --variant=minbase "$suite" "$box/new" >"$box/debootstrap.log" 2>&1 ||
+                fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
+            mv "$box/new" "$base"
+        fi
+        cp -a "$base" "$box/$suite"
+        cp "$1" "$box/$suite/tmp/storebench.deb"
+        in_root "$box/$suite" storebench 'dpkg -i /tmp/storebench.deb'
+        say "checked: ${1##*/} installs in $suite and runs there"
     done
-    say "checked: it runs where nothing but the C library is"
+}
+
+# The wheel, in an environment of its own.
+check_wheel() {
+    python3 -m venv "$box/venv"
+    "$box/venv/bin/pip" install --quiet --disable-pip-version-check --no-index "$1" >"$box/pip.log" 2>&1 ||
+        fail "pip does not install ${1##*/}: $(tail -n 1 "$box/pip.log")"
+    mkdir "$box/pip"
+    "$box/venv/bin/storebench" run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 \
+        --at "$box/pip" --out "$box/pip/runs" >"$box/pip.log" 2>&1 || fail "what pip installed does not work: $(tail -n 1 "$box/pip.log")"
+    say "checked: pip installs ${1##*/}, and it runs"
+}
+
+check() {
+    [ -d "$1" ] || fail "there is no folder $1"
+    of_target "$(targets | awk -v machine="$(uname -m)" '$2 == machine { print $1 }')" || exit 1
+    (cd "$1" && sha256sum --quiet -c storebench-*"-$TARGET_MACHINE-linux.sha256") >/dev/null 2>&1 ||
+        fail "$1 does not hold what \`make dist\` made for this machine"
+    unshare --mount --pid --fork --map-root-user true 2>/dev/null ||
+        fail "this system lets no process have a root of its own (unshare), in which the packages are checked"
+    check_archive "$(echo "$1"/storebench-*"-$TARGET_MACHINE-linux.tar.gz")"
+    check_deb "$(echo "$1"/storebench_*"_$TARGET_DEBIAN.deb")"
+    check_wheel "$(echo "$1"/storebench-*"_$TARGET_MACHINE.whl")"
 }
 
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 case "${1:-}" in
-    --check) [ $# -eq 2 ] || fail "usage: scripts/dist.sh --check ARCHIVE" && check "$2" ;;
-    '' | -*) fail "usage: scripts/dist.sh FOLDER, or scripts/dist.sh --check ARCHIVE" ;;
-    *) make_archive "$1" ;;
+    --check) [ $# -eq 2 ] || fail "usage: scripts/dist.sh --check FOLDER" && check "$2" ;;
+    '' | -*) fail "usage: scripts/dist.sh FOLDER [TARGET], or scripts/dist.sh --check FOLDER" ;;
+    *) make_packages "$@" ;;
 esac

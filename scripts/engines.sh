@@ -11,7 +11,7 @@
 # environment:
 #   XDG_CACHE_HOME  the cache is storebench/engines in it; empty: ~/.cache
 #   CC, CXX, AR     the compilers and the archiver; empty: cc, c++, ar. For another machine TARGET_CC, TARGET_CXX, TARGET_AR;
-#                   empty: Debian's cross compilers
+#                   empty: Zig's (scripts/target.sh)
 #   JOBS            how many compilers run at once; empty: one for each processor, fewer where memory is short
 # A build's folder is named after the engine's version and a hash of all that went into it. It holds include/, lib/ and
 # BUILD, which says what went into it. It appears when it is complete, and never changes.
@@ -191,7 +191,7 @@ recipe() {
     echo "flags: $(flags "$1")"
     case "$1" in unqlite | libmdbx | wiredtiger) compiler=$CC ;; *) compiler=$CXX ;; esac
     echo "compiler: $($compiler --version | head -n 1)"
-    echo "system: $system $machine"
+    echo "system: $system $machine${ZIG_TARGET:+, as Zig has it: $ZIG_TARGET}"
     case "$1" in
         rocksdb)
             echo "sources: librocksdb-sys $(locked librocksdb-sys version), sha256 $(locked librocksdb-sys checksum)"

@@ -1,6 +1,9 @@
 #!/bin/sh
 # Installs the release binary, its manual pages and its shell completions under a prefix, or removes them.
 # usage: scripts/install.sh [--remove] PREFIX        (`make install` and `make uninstall` call this)
+# environment:
+#   PROGRAM   the binary; empty: the one that cargo built for this machine
+#   RUNNER    what runs it here, where it is another machine's
 set -eu
 
 # Where what goes, below the prefix.
@@ -21,18 +24,23 @@ built() {
     echo "$target/release/storebench"
 }
 
+run() {
+    # shellcheck disable=SC2086 # several words, or none
+    ${RUNNER:-} "$from" "$@"
+}
+
 install_all() {
-    from=$(built)
+    from=${PROGRAM:-$(built)}
     [ -x "$from" ] || fail "$from is not there: \`make install\` builds it first"
     for file in "$binary" "$manuals/x" "$bash" "$zsh" "$fish"; do
         folder=$(dirname "$prefix/$file")
         mkdir -p "$folder" || fail "$folder can't be made: choose another with PREFIX=..., or use sudo"
     done
     install -m 755 "$from" "$prefix/$binary" || fail "$prefix/bin can't be written: choose another PREFIX, or use sudo"
-    "$from" man "$prefix/$manuals"
-    "$from" completions bash >"$prefix/$bash"
-    "$from" completions zsh >"$prefix/$zsh"
-    "$from" completions fish >"$prefix/$fish"
+    run man "$prefix/$manuals"
+    run completions bash >"$prefix/$bash"
+    run completions zsh >"$prefix/$zsh"
+    run completions fish >"$prefix/$fish"
     echo "installed $prefix/$binary, with manual pages and completions for bash, zsh and fish under $prefix/share"
     case ":$PATH:" in
         *":$prefix/bin:"*) ;;

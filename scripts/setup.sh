@@ -3,8 +3,8 @@
 # compiled once a machine; says nothing when all is there.
 #
 # usage: scripts/setup.sh [GROUP...]
-#   GROUP     test: what only the tests need; check: what only `make check` needs; cross-arm64, cross-armhf: compilers for
-#             another machine; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
+#   GROUP     test: what only the tests need; check: what only `make check` needs; cross: compilers for programs that are
+#             taken elsewhere; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
 #   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR, LIBMDBX_DIR, WIREDTIGER_DIR  where a library of the user's own is: then there is nothing to build or to install
@@ -60,10 +60,10 @@ test        slurmd                  -               the node
 test        slurm-client            -               submits them
 test        munge                   -               lets the two trust each other
 test        python3-yaml            -               reads the files for Kubernetes and GitHub Actions
-cross-arm64 gcc-aarch64-linux-gnu   -               compiles for 64-bit ARM
-cross-arm64 g++-aarch64-linux-gnu   -               compiles for 64-bit ARM
-cross-armhf gcc-arm-linux-gnueabihf -               compiles for 32-bit ARM
-cross-armhf g++-arm-linux-gnueabihf -               compiles for 32-bit ARM
+cross       python3-venv            -               keeps Zig's compilers, which come from PyPI
+cross-test  libc6-arm64-cross       -               the C library for 64-bit ARM
+cross-test  libc6-armhf-cross       -               the C library for 32-bit ARM
+cross-test  debootstrap             -               makes clean systems that packages are installed on
 cross-test  qemu-user               -               runs what was compiled for ARM
 cross-test  python3                 -               checks what it measured
 test-vfat   user-mode-linux         -               a kernel with FAT32 where this machine's has none
@@ -93,7 +93,7 @@ have() {
 wanted() {
     case "$1" in
         all) return 0 ;;
-        test | test-vfat | check | cross-*) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
+        test | test-vfat | check | cross | cross-*) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
         *-system) wanted "${1%-system}" && [ "$(choice "${1%-system}")" = system ] ;;
         *)
             case ",${FEATURES:-}," in
@@ -311,30 +311,47 @@ need_header() {
     fi
 }
 
-# ---- Packages for Python that no system has: in an environment of their own, which the tests know
+# ---- Packages from PyPI that no system has: in an environment of their own in the cache
 
-# The store whose code in Python the tests run, and the package that it needs.
+# What needs it, the package, and why. Tests need those of stores, whose code in Python advise shows, and of fleets.
 python_packages() {
     cat <<'END'
-libmdbx libmdbx==0.3.2
-postgres psycopg==3.3.9
-rocksdb rocksdict==0.3.29
-unqlite unqlite==1.2.0
+libmdbx  libmdbx==0.3.2            runs the code in Python that advise shows
+postgres psycopg==3.3.9            runs the code in Python that advise shows
+rocksdb  rocksdict==0.3.29         runs the code in Python that advise shows
+unqlite  unqlite==1.2.0            runs the code in Python that advise shows
+fleet    check-jsonschema==0.39.0  has the schema of GitHub's workflows
+fleet    kubernetes-validate==1.37.0  has the schema of Kubernetes's jobs
+cross    ziglang==0.17.1           compiles for other machines and older systems
+cross    cargo-zigbuild==0.24.1    has cargo use it
+cross    wheel==0.48.0             makes packages for pip
 END
 }
 
-# A file for each says that it is there. Without them, tests say what they lack: the rest needs no network.
+# python_wanted NEED: whether a line of that table is asked for.
+python_wanted() {
+    case "$1: $groups " in
+        'cross:'*' cross '*) return 0 ;;
+        'cross:'*) return 1 ;;
+        'fleet:'*' test '*) return 0 ;;
+        *' test '*) wanted "$1" ;;
+        *) return 1 ;;
+    esac
+}
+
+# A file for each says that it is there. Without those of stores, tests say what they lack: the rest needs no network.
 setup_python() {
-    case " $groups " in *' test '*) have python3 || return 0 ;; *) return 0 ;; esac
+    have python3 || return 0
     own=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/python
-    python_packages | while read -r store package; do
-        if ! wanted "$store" || [ -e "$own/$package" ]; then continue; fi
-        say "installing $package from PyPI: runs the code in Python that advise shows"
+    python_packages | while read -r need package why; do
+        if ! python_wanted "$need" || [ -e "$own/$package" ]; then continue; fi
+        say "installing $package from PyPI: $why"
         if said=$({ [ -x "$own/bin/pip" ] || python3 -m venv "$own"; } 2>&1 &&
             "$own/bin/pip" install --quiet --disable-pip-version-check "$package" 2>&1 </dev/null); then
             : >"$own/$package"
         else
-            say "could not install $package: $(printf '%s\n' "$said" | grep . | tail -n 1)"
+            said="could not install $package: $(printf '%s\n' "$said" | grep . | tail -n 1)"
+            if [ "$need" = cross ]; then fail "$said"; else say "$said"; fi
         fi
     done
 }
@@ -359,8 +376,8 @@ setup_board() {
 groups=$*
 for group in "$@"; do
     case "$group" in
-        test | test-vfat | check | cross-arm64 | cross-armhf | cross-test) ;;
-        *) fail "unknown group '$group': test, test-vfat, check, cross-arm64, cross-armhf and cross-test are known" ;;
+        test | test-vfat | check | cross | cross-test) ;;
+        *) fail "unknown group '$group': test, test-vfat, check, cross and cross-test are known" ;;
     esac
 done
 case "${ROCKSDB:-}" in
@@ -384,7 +401,7 @@ fi
 setup_python
 setup_board
 # For another machine alone, this one's engines are not needed.
-case " $groups " in *' test '* | *' check '*) ;; *' cross-'*) exit 0 ;; esac
+case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac
 for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
 done

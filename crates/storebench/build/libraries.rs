@@ -201,7 +201,9 @@ impl Library {
         let mut command = Command::new("sh");
         command.arg(script);
         let (target, host) = (env::var("TARGET")?, env::var("HOST")?);
-        if target != host {
+        // A program for other systems of this machine's kind has compilers of its own, too.
+        println!("cargo:rerun-if-env-changed=TARGET_CC");
+        if target != host || env::var_os("TARGET_CC").is_some() {
             command.args(["--target", &target]);
         }
         let output = command.args(order).arg(self.feature).output()?;

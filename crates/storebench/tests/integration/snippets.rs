@@ -16,7 +16,7 @@ mod c;
 #[cfg(any(feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
 mod left;
-mod python;
+pub mod python;
 #[cfg(any(feature = "fjall", feature = "redb", feature = "sled", feature = "sqlite"))]
 mod rust;
 #[cfg(feature = "sqlite")]

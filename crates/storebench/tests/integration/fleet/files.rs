@@ -1,5 +1,5 @@
-//! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are read, and their
-//! commands run.
+//! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are held to their
+//! readers' schemas, and their commands run.
 
 use std::fs;
 use std::net::TcpListener;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use storebench_core::error::Exit;
 
 use super::{BLOCKS, PLAN, only, read};
+use crate::snippets::python::python_with;
 use crate::cli::support::{STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for};
 
 /// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.
@@ -286,4 +287,51 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
     said(command(&scratch, "/bin/sh").args(["-euc", &script("merge", "Merge")])).ends(Exit::Success);
     assert_complete(&read(&scratch.join("merged")), CELLS, BLOCKS);
     assert!(fs::read_to_string(scratch.join("report.html")).unwrap().contains("storebench"));
+}
+
+/// Holds files to the schema that those publish who read them, by a program of Python's.
+fn by_schema(module: &str, arguments: &[&str], files: &[&str]) -> Option<Said> {
+    let Some(python) = python_with(&[module]) else {
+        missing("the schemas of fleets", &format!("needs {}, which scripts/setup.sh test installs", module));
+        return None;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Some(said(Command::new(python).args(["-m", module]).args(arguments).args(files).current_dir(root)))
+}
+
+#[test]
+fn ready_files_and_the_workflow_of_releases_are_as_their_readers_publish_it() {
+    let workflow = ["--builtin-schema", "vendor.github-workflows"];
+    let files = [".github/workflows/release.yml", "examples/fleet/github-actions.yml"];
+    if let Some(held) = by_schema("check_jsonschema", &workflow, &files) {
+        assert_eq!(held.code, Some(0), "{held}");
+        let not_one = by_schema("check_jsonschema", &workflow, &["examples/fleet/kubernetes.yaml"]).unwrap();
+        assert_ne!(not_one.code, Some(0), "{not_one}");
+    }
+    if let Some(held) = by_schema("kubernetes_validate", &["--strict"], &["examples/fleet/kubernetes.yaml"]) {
+        assert_eq!(held.code, Some(0), "{held}");
+    }
+}
+
+#[test]
+fn the_workflow_of_releases_runs_what_there_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let makefile = fs::read_to_string(root.join("Makefile")).unwrap();
+    let workflow = yaml("../../.github/workflows/release.yml");
+    let jobs = workflow["jobs"].as_object().unwrap();
+    let ran: Vec<&str> =
+        jobs.values().flat_map(|job| job["steps"].as_array().unwrap()).filter_map(|step| step["run"].as_str()).collect();
+    let targets = fs::read_to_string(root.join("scripts/target.sh")).unwrap();
+    for run in &ran {
+        let mut words = run.split_whitespace();
+        match words.next().unwrap() {
+            "make" => assert!(makefile.contains(&format!("\n{}: ", words.next().unwrap())), "{run}"),
+            "gh" => {}
+            script => assert!(root.join(script).exists(), "{run}"),
+        }
+    }
+    assert_eq!(ran.len(), 4, "{ran:?}");
+    for target in jobs["package"]["strategy"]["matrix"]["target"].as_array().unwrap() {
+        assert!(targets.contains(target.as_str().unwrap()), "{target}");
+    }
 }

@@ -15,7 +15,7 @@ const MAIN: &str = "if __name__ == \"__main__\":";
 
 /// A Python that has one of these modules: the first of the path, that of the system, whose packages the first may not see, or
 /// that of scripts/setup.sh, with packages that the system does not have.
-fn python_with(modules: &[&str]) -> Option<PathBuf> {
+pub fn python_with(modules: &[&str]) -> Option<PathBuf> {
     let has = |python: &PathBuf, module: &str| {
         let found = Command::new(python).args(["-c", &format!("import {module}")]).output();
         found.is_ok_and(|output| output.status.success())

@@ -1,0 +1,1 @@
+/* Zig has sys/cachectl.h for every machine, and what that includes for few. */
