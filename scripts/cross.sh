@@ -2,7 +2,7 @@
 # Builds the program to be taken to another machine: all engines and the C++ runtime are linked into it, and it needs nothing there but
 # a C library that may be old (scripts/target.sh). `storebench run --remote` finds it where this puts it.
 #
-# usage: scripts/cross.sh TARGET           builds it; TARGET: those of scripts/target.sh
+# usage: scripts/cross.sh TARGET [FOLDER]  builds it; TARGET: those of scripts/target.sh; without FOLDER, it is kept in the cache
 #        scripts/cross.sh --test TARGET    builds it, and measures every store with it under qemu-user; keeps nothing of it
 # environment:
 #   FEATURES         the stores to build in, separated by commas; empty: those that are on by default; all
@@ -189,12 +189,12 @@ case "${1:-} $#" in
         make_program "$2" "$box/programs"
         test_program
         ;;
-    -* | *' 0' | *' 2' | *' 3')
-        say "usage: scripts/cross.sh [--test] TARGET"
+    -* | *' 0' | *' 3')
+        say "usage: scripts/cross.sh TARGET [FOLDER], or scripts/cross.sh --test TARGET"
         exit 2
         ;;
     *)
-        make_program "$1" "$cache/programs"
+        make_program "$1" "${2:-$cache/programs}"
         say "it is $program"
         ;;
 esac

@@ -92,8 +92,9 @@ END
 
 # Makes a folder with all of it.
 make_stage() {
-    scripts/cross.sh "$target"
-    built=$cache/programs/storebench-$version-$TARGET_MACHINE
+    # The one in the cache may be another, with other stores.
+    scripts/cross.sh "$target" "$box/programs"
+    built=$box/programs/storebench-$version-$TARGET_MACHINE
     runner=
     if [ "$TARGET_MACHINE" != "$(uname -m)" ]; then runner="$TARGET_QEMU -L /usr/$TARGET_TRIPLET"; fi
     PROGRAM=$built RUNNER=$runner scripts/install.sh "$stage" >/dev/null

@@ -2,15 +2,14 @@
 """Puts together what runs of the study crash found, store by store: what `storebench stores` and `advise` tell, and the table in
 docs/guarantees.md.
 
-usage: scripts/evidence.py RUN... > crates/storebench/src/evidence.rs
-       scripts/evidence.py --table RUN...
-  RUN  a run folder, such as of storebench run crash --preset full, and of --preset torn --guarantee power
 Only trials of settings that come with a guarantee count: those with a setting of their own are left out. States that could not
 be mounted say nothing of a store and are left out. Exit code 2: nothing was found."""
 
+import argparse
 import collections
 import json
 import pathlib
+import re
 import sys
 import tomllib
 
@@ -23,8 +22,28 @@ use storebench_core::store::{Evidence, Guarantee};
 """
 
 
-def rows(paths):
+# An entry of the file that this writes.
+ENTRY = re.compile(
+    r'version: "(?P<version>.*?)",\s+guarantee: Guarantee::(?P<tier>\w+),\s+torn: (?P<torn>\w+),\s+'
+    r"file_systems: &\[(?P<places>.*?)\],\s+states: (?P<states>[\d_]+),\s+broken: (?P<broken>[\d_]+),"
+)
+
+
+def known(text):
+    """What a file that this has written says."""
     found = collections.defaultdict(lambda: [set(), 0, 0])
+    for block in text.split("pub const ")[1:]:
+        store = block.split(":")[0].lower().replace("_", "-")
+        for entry in ENTRY.finditer(block):
+            one = found[store, entry["tier"].lower(), entry["torn"] == "true", entry["version"]]
+            one[0].update(re.findall(r'"(.*?)"', entry["places"]))
+            one[1] += int(entry["states"])
+            one[2] += int(entry["broken"])
+    return found
+
+
+def add_rows(found, paths):
+    """Adds what runs found."""
     for path in paths:
         plan = tomllib.loads(json.loads((pathlib.Path(path) / "run.json").read_text())["plan"])
         for line in (pathlib.Path(path) / "results.jsonl").read_text().splitlines():
@@ -47,7 +66,6 @@ def rows(paths):
             one[0].add(cell["place"].split("@")[0].split(":")[0])
             one[1] += sum(states.values())
             one[2] += sum(count for kind, count in states.items() if kind not in allowed)
-    return found
 
 
 def table(found):
@@ -77,15 +95,20 @@ def rust(found):
 
 
 def main():
-    as_table = sys.argv[1:2] == ["--table"]
-    paths = sys.argv[2:] if as_table else sys.argv[1:]
-    if not paths:
-        sys.exit(__doc__)
-    found = rows(paths)
-    if not found:
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--table", action="store_true", help="the table in place of crates/storebench/src/evidence.rs")
+    known_already = "what this has written before: states are added to those of the same version"
+    reader.add_argument("--add", metavar="FILE", type=pathlib.Path, help=known_already)
+    run = "a run folder, such as of storebench run crash --preset full, and of --preset torn --guarantee power"
+    reader.add_argument("runs", metavar="RUN", nargs="+", help=run)
+    asked = reader.parse_args()
+    found = known(asked.add.read_text() if asked.add else "")
+    before = sum(states for _, states, _ in found.values())
+    add_rows(found, asked.runs)
+    if sum(states for _, states, _ in found.values()) == before:
         print("no cut checks in these runs", file=sys.stderr)
         sys.exit(2)
-    (table if as_table else rust)(found)
+    (table if asked.table else rust)(found)
 
 
 if __name__ == "__main__":
