@@ -9,7 +9,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 980,
+        states: 1_580,
         broken: 0,
     },
     Evidence {
@@ -24,8 +24,8 @@ pub const BERKELEYDB: &[Evidence] = &[
         version: "5.3.28",
         guarantee: Guarantee::Process,
         torn: false,
-        file_systems: &["btrfs", "xfs"],
-        states: 360,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 960,
         broken: 0,
     },
 ];
@@ -35,8 +35,8 @@ pub const FJALL: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
-        broken: 2,
+        states: 1_480,
+        broken: 6,
     },
     Evidence {
         version: "3.1.13",
@@ -50,9 +50,9 @@ pub const FJALL: &[Evidence] = &[
         version: "3.1.13",
         guarantee: Guarantee::Process,
         torn: false,
-        file_systems: &["ext4", "xfs"],
-        states: 244,
-        broken: 4,
+        file_systems: &["btrfs", "ext4", "xfs"],
+        states: 515,
+        broken: 7,
     },
     Evidence {
         version: "3.1.13",
@@ -69,7 +69,7 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
+        states: 1_480,
         broken: 0,
     },
     Evidence {
@@ -85,8 +85,8 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 419,
-        broken: 4,
+        states: 874,
+        broken: 10,
     },
     Evidence {
         version: "6.18.44",
@@ -103,7 +103,7 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
+        states: 1_480,
         broken: 0,
     },
     Evidence {
@@ -119,7 +119,7 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 684,
+        states: 1_067,
         broken: 14,
     },
 ];
@@ -129,7 +129,7 @@ pub const LIBMDBX: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 180,
+        states: 780,
         broken: 0,
     },
     Evidence {
@@ -145,8 +145,8 @@ pub const LIBMDBX: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 176,
-        broken: 11,
+        states: 766,
+        broken: 56,
     },
     Evidence {
         version: "0.14.4",
@@ -163,7 +163,7 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
+        states: 1_480,
         broken: 0,
     },
     Evidence {
@@ -179,8 +179,8 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 808,
-        broken: 123,
+        states: 1_372,
+        broken: 281,
     },
 ];
 pub const MARIADB: &[Evidence] = &[
@@ -207,7 +207,7 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 680,
+        states: 1_280,
         broken: 0,
     },
     Evidence {
@@ -223,8 +223,8 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 719,
-        broken: 30,
+        states: 1_174,
+        broken: 33,
     },
 ];
 pub const ONE_FILE: &[Evidence] = &[
@@ -233,7 +233,7 @@ pub const ONE_FILE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 1_280,
+        states: 1_880,
         broken: 0,
     },
     Evidence {
@@ -249,8 +249,8 @@ pub const ONE_FILE: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
-        broken: 103,
+        states: 1_434,
+        broken: 233,
     },
 ];
 pub const POSTGRES: &[Evidence] = &[
@@ -277,8 +277,8 @@ pub const REDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 1_180,
-        broken: 15,
+        states: 1_780,
+        broken: 21,
     },
     Evidence {
         version: "4.5.0",
@@ -313,7 +313,7 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 880,
+        states: 1_480,
         broken: 0,
     },
     Evidence {
@@ -329,7 +329,7 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 640,
+        states: 1_165,
         broken: 0,
     },
     Evidence {
@@ -347,7 +347,7 @@ pub const SLED: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 179,
+        states: 779,
         broken: 0,
     },
     Evidence {
@@ -365,7 +365,7 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 1_179,
+        states: 1_778,
         broken: 0,
     },
     Evidence {
@@ -381,7 +381,7 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 738,
+        states: 1_338,
         broken: 0,
     },
     Evidence {
@@ -399,7 +399,7 @@ pub const UNQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 600,
+        states: 1_200,
         broken: 0,
     },
     Evidence {

@@ -80,7 +80,7 @@ const UNSYNCED: &[Danger] = &[
     },
     Danger::of(
         Loss::Nothing,
-        Loss::RarelyWhole,
+        Loss::Whole,
         "it goes back to the last commit that was synced; before the first one its pages can be missing",
     ),
 ];
