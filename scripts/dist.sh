@@ -7,7 +7,7 @@
 #        scripts/dist.sh --check FOLDER       installs each that is there and for this machine, and measures with it: in a root with
 #                                             nothing but the C library, in ROOTS, and with pip
 # environment:
-#   FEATURES, PROFILE   as for scripts/cross.sh
+#   FEATURES, PROFILE   as for scripts/cross.sh; a check looks for these stores
 #   ROOTS               the Debians in which they are installed, by name; empty: bullseye trixie (the oldest and the newest)
 #   XDG_CACHE_HOME      a root is unpacked once, into storebench/roots in it; empty: ~/.cache
 # Exit code 0: they are there, or work; 1: a line says what is wrong.
@@ -16,6 +16,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/target.sh
 . "$root/scripts/target.sh"
 cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench
+stores=${FEATURES:-$(sed -n 's/^default = \[\(.*\)\]$/\1/p' "$root/crates/storebench/Cargo.toml" | tr -d '" ')}
 
 say() {
     printf 'dist: %s\n' "$*" >&2
@@ -217,7 +218,9 @@ in_root() {
         there report latest --out /work/runs --html /work/page.html --sqlite /work/results.db
         there man /work/man
     ' >"$box/check.log" 2>&1 || fail "it does not work in $place: $(tail -n 3 "$box/check.log")"
-    if grep -q 'is not built' "$box/check.log"; then fail "a store is missing: $(grep 'is not built' "$box/check.log")"; fi
+    for store in $(echo "$stores" | tr ',' ' '); do
+        if grep -qw "$store is not built" "$box/check.log"; then fail "it lacks the store $store in $place"; fi
+    done
     for file in page.html results.db man/storebench.1; do
         [ -s "$place/work/$file" ] || fail "the program wrote no $file in $place"
     done
