@@ -37,6 +37,7 @@ test        python3-redis           -               runs the code in Python that
 test        python3-venv            -               keeps packages for Python that Debian does not have
 test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
+test        firefox-esr|firefox     -               opens the site of results
 test        ffmpeg                  ffmpeg          decodes the video of a background load
 test        gstreamer1.0-tools      gstreamer       decodes it where there is no ffmpeg
 test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no ffmpeg

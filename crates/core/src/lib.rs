@@ -10,7 +10,7 @@ pub mod bounded;
 pub mod cell;
 pub mod error;
 pub mod folder;
-mod guard;
+pub mod guard;
 pub mod image;
 pub mod kept;
 mod kernel;

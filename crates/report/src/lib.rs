@@ -18,6 +18,7 @@ pub mod published;
 pub mod report;
 pub mod section;
 pub mod sections;
+pub mod site;
 pub mod stats;
 pub mod terminal;
 pub mod tuning;

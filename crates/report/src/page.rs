@@ -10,10 +10,10 @@ mod cells;
 mod contests;
 mod curves;
 mod dots;
-mod findings;
+pub(crate) mod findings;
 mod heats;
 mod latencies;
-mod machine;
+pub(crate) mod machine;
 mod missing;
 mod model;
 mod numbers;
@@ -33,6 +33,7 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
+use serde::Serialize;
 
 use self::missing::Doubts;
 use self::model::Model;
@@ -57,7 +58,7 @@ pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {
 }
 
 const PAGE: &str = include_str!("page/page.html");
-pub(super) const STYLE: &str = include_str!("page/style.css");
+pub(crate) const STYLE: &str = include_str!("page/style.css");
 
 /// The scripts that make pictures: nothing in them needs a page before it is asked for. They share one scope with the others, and run
 /// in this order.
@@ -189,7 +190,7 @@ fn title(merged: &Merged<'_>) -> String {
 }
 
 /// JSON, deflated, in base64: short, and without any character that could end the element that it stands in.
-fn compressed(model: &Model<'_>) -> io::Result<Html> {
+pub(crate) fn compressed(model: &impl Serialize) -> io::Result<Html> {
     // At once: in the small pieces that a serializer writes, deflating would take several times as long.
     let json = serde_json::to_vec(model)?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));

@@ -117,7 +117,7 @@ pub struct Table {
 }
 
 /// A row: a cell for each column of its table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Row {
     /// The cells.
     pub cells: Vec<Cell>,

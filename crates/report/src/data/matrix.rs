@@ -88,6 +88,19 @@ pub struct Figure {
     pub better: Better,
 }
 
+impl Figure {
+    /// The range of some of its figures in words; `None` where there are none.
+    pub fn range<'a>(&self, contenders: impl Iterator<Item = &'a Contender>) -> Option<String> {
+        let values: Vec<f64> = contenders.map(|contender| contender.figure.mean.value).collect();
+        let (low, high) =
+            (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+        Some(match (self.unit.show(low), self.unit.show(high)) {
+            (low, high) if low == high => low,
+            (low, high) => format!("{low} to {high}"),
+        })
+    }
+}
+
 /// One place in the matrix: the stores ranked, and those without a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contest {

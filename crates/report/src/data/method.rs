@@ -113,6 +113,12 @@ impl Method {
         self.keys.get(key).map(String::as_str)
     }
 
+    /// All that tells it from other methods, in words; not what only draws random numbers.
+    pub fn all(&self) -> String {
+        let keys = self.keys.keys().filter(|key| self.has_part(key) && !is_drawn(key));
+        keys.map(|key| self.words(key)).collect::<Vec<_>>().join("\n")
+    }
+
     /// Whether a key bears on this run: not the settings of a store that has no part in it, nor a count of operations where
     /// time ends them.
     fn has_part(&self, key: &str) -> bool {

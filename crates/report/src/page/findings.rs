@@ -104,7 +104,7 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn badge(verdict: Verdict) -> Tag {
+pub(crate) fn badge(verdict: Verdict) -> Tag {
     tag("span").class(&format!("verdict {}", class(verdict))).with(verdict.name())
 }
 

@@ -103,7 +103,7 @@ fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
 }
 
 /// The content of a place: its cells below each other, bold where they are the best.
-fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
+pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let of = |(column, cell): &(&Column, &Cell)| {
         let text = cell.in_words(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
         let text = if cell.best { Html::of(tag("b").with(text)) } else { Html::of(text) };

@@ -11,6 +11,7 @@ mod merge;
 mod number;
 mod plug;
 mod question;
+mod site;
 mod trace;
 mod tune;
 mod work;
@@ -41,6 +42,7 @@ pub use self::merge::MergeArgs;
 use self::number::whole;
 pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
+pub use self::site::SiteArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
@@ -91,6 +93,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Put the parts of a plan that machines have run together
     Merge(MergeArgs),
+    /// Turn a folder of runs into a static site: stores, pairs, findings
+    Site(SiteArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
     /// Find good settings of a store for your records, by measuring

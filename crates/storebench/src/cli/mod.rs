@@ -37,6 +37,7 @@ mod run;
 mod runs;
 mod settings;
 mod signals;
+mod site;
 mod stages;
 mod start;
 mod stores;
@@ -117,6 +118,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Merge(args) => merge::merge(stores, &args),
+        Command::Site(args) => site::site(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),

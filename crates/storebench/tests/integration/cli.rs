@@ -20,6 +20,7 @@ mod resting;
 mod run_folders;
 mod running;
 mod scopes;
+pub mod site;
 pub mod support;
 mod tampering;
 mod terminal;

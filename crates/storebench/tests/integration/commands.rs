@@ -212,7 +212,8 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut shown = Vec::new();
-    for command in ["", "run", "merge", "report", "advise", "tune", "compare", "trace", "generate", "doctor"]
+    for command in
+        ["", "run", "merge", "site", "report", "advise", "tune", "compare", "trace", "generate", "doctor"]
     {
         let help = Scratch::in_memory().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();

@@ -2,10 +2,12 @@
 //! wrote is taken for markup.
 
 pub mod browser;
+mod firefox;
 mod headless;
 mod heights;
 mod pictures;
 mod reading;
+mod site;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -126,6 +126,10 @@ const REPORT: Modules = &[
     ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("tuning", &["advice", "column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
+    (
+        "site",
+        &["claims", "column", "data", "layout", "markup", "page", "report", "section", "sections", "stats"],
+    ),
     // `compare` for the figures that are watched.
     ("files", &["column", "compare", "data", "layout", "report", "section", "sections", "stats"]),
 ];

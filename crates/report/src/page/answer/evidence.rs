@@ -109,22 +109,12 @@ fn how_often(won: usize, held: usize, alone: usize) -> String {
 
 /// The range of its figures where it won, in words.
 fn figures(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
-    let range = range(figure, won.iter().map(|(_, winner)| *winner))?;
+    let range = figure.range(won.iter().map(|(_, winner)| *winner))?;
     Some(match (figure.unit, figure.name.as_str()) {
         (Unit::Nanoseconds, _) => format!("{range} on average"),
         (_, "space") => format!("{range} bytes on disk per byte of values"),
         (_, "memory") => format!("{range} at the peak"),
         _ => range,
-    })
-}
-
-/// The range of some figures; `None` where there are none.
-pub fn range<'a>(figure: &Figure, contenders: impl Iterator<Item = &'a Contender>) -> Option<String> {
-    let values: Vec<f64> = contenders.map(|contender| contender.figure.mean.value).collect();
-    let (low, high) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
-    Some(match (figure.unit.show(low), figure.unit.show(high)) {
-        (low, high) if low == high => low,
-        (low, high) => format!("{low} to {high}"),
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use storebench_core::units::{grouped, three_digits};
 
-use super::evidence::{name, range};
+use super::evidence::name;
 use super::preferred::{By, Part, Spot, Verdict, held, most_often, nearest_of_all};
 use super::{at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
@@ -227,7 +227,7 @@ fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str)
         Some(spot) => Html::of(link(address, spot.row, None, text)),
         None => Html::of(text),
     };
-    let figures = range(figure, won.iter().filter_map(|spot| spot.contender(store)));
+    let figures = figure.range(won.iter().filter_map(|spot| spot.contender(store)));
     let alone = won.iter().filter(|spot| spot.contest.winners().count() == 1).count();
     let often = match spots.len() {
         1 => None,

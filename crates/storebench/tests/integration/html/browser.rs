@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
 /// The longest time for anything before the test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -267,13 +267,13 @@ impl Drop for Browser {
 }
 
 /// Waits until there is something.
-fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "Chromium did not start");
+        assert!(began.elapsed() < PATIENCE, "the browser did not start");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

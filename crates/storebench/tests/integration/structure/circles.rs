@@ -94,6 +94,7 @@ const CLI: Modules = &[
     ("doctor", &["args", "launch", "machines", "output", "runs"]),
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),
+    ("site", &["args", "findings", "output", "report", "runs"]),
     ("stores", &["evidence", "output"]),
     ("studies", &["output"]),
 ];

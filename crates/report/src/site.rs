@@ -1,0 +1,102 @@
+//! A static site of many runs: pages of stores, of pairs that met, of published findings and of runs, with a search over all of them.
+//! Each run is looked at by itself, as its own report does; pages lay these facts side by side. docs/site.md describes them.
+
+mod facts;
+mod finding;
+mod frame;
+mod index;
+mod known;
+mod pair;
+mod run;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use rayon::prelude::*;
+use storebench_core::store::StoreDef;
+
+pub use self::facts::{Conditions, Facts, Source, facts};
+use self::frame::{name_of, pair_name};
+use self::index::Site;
+use self::known::Known;
+use self::store::Line;
+use crate::page::STYLE;
+
+/// A file of the site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its name below the site's folder, with `/` between folders.
+    pub name: String,
+    /// The bytes that it holds.
+    pub text: String,
+}
+
+/// The folders of a site's pages.
+pub const FOLDERS: [&str; 4] = ["stores", "pairs", "findings", "runs"];
+
+const OWN_STYLE: &str = include_str!("site/site.css");
+
+/// Strongest guarantee first, then by machine; the newest last.
+fn order(a: (&Facts, &Conditions), b: (&Facts, &Conditions)) -> Ordering {
+    let key = |run: &Facts| [&run.header.hardware, &run.header.started, &run.name].map(String::clone);
+    b.1.tier.cmp(&a.1.tier).then_with(|| a.1.cmp(b.1)).then_with(|| key(a.0).cmp(&key(b.0)))
+}
+
+/// Every file of the site, whatever the order of the runs; `entries` are the stores that the program knows.
+///
+/// # Errors
+/// When the data of the search can't be compressed.
+pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
+    runs.sort_by(|a, b| a.folder.cmp(&b.folder));
+    let own: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();
+    let mut stores: BTreeMap<&str, Vec<Line<'_>>> = BTreeMap::new();
+    let mut met: BTreeMap<&[String; 2], Vec<_>> = BTreeMap::new();
+    for run in &runs {
+        run.sides.iter().for_each(|side| stores.entry(&side.store).or_default().push((run, side)));
+        run.duels.iter().for_each(|duel| met.entry(&duel.stores).or_default().push((run, duel)));
+    }
+    for lines in stores.values_mut() {
+        lines.sort_by(|(a, own), (b, other)| {
+            order((a, &own.conditions), (b, &other.conditions))
+                .then_with(|| own.settings.cmp(&other.settings))
+        });
+    }
+    for met in met.values_mut() {
+        met.sort_by(|(a, own), (b, other)| order((a, &own.conditions), (b, &other.conditions)));
+    }
+    let site = Site {
+        runs: &runs,
+        stores,
+        pairs: met.keys().copied().collect(),
+        findings: finding::all(&runs),
+        known: Known::of(&runs),
+    };
+    let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };
+    let entry = |store: &str| entries.iter().find(|entry| entry.name == store);
+    let mut pages: Vec<Page> = site
+        .stores
+        .par_iter()
+        .map(|(store, lines)| {
+            page("stores", &name_of(store), store::page_of(store, lines, &site.known, entry(store)))
+        })
+        .collect();
+    pages.par_extend(
+        met.par_iter().map(|(pair, met)| page("pairs", &pair_name(pair), pair::page_of(pair, met))),
+    );
+    pages.par_extend(
+        site.findings.par_iter().map(|((_, _, name), told)| page("findings", name, finding::page_of(told))),
+    );
+    let root = |name: &str, text: String| Page { name: name.to_owned(), text };
+    pages.push(root("index.html", index::page(&site, entries)?));
+    pages.push(root("runs.html", index::runs(&site)));
+    pages.push(root("style.css", [STYLE, OWN_STYLE].concat()));
+    pages.extend(runs.iter().zip(own).map(|(run, text)| page("runs", &run.name, text)));
+    let names: BTreeSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+    debug_assert_eq!(names.len(), pages.len(), "two pages have one name");
+    Ok(pages)
+}

@@ -1,0 +1,496 @@
+//! The facts of one run: all that the site's pages take from it. Figures, who is best, verdicts and checks are those of the run's own
+//! report; nothing here is put together with another run.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use indexmap::{IndexMap, IndexSet};
+use storebench_core::cell::{Axis, HERE};
+use storebench_core::result::{Run, RunHeader};
+use storebench_core::store::{Evidence, Guarantee};
+use storebench_core::units::three_digits;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::frame::name_of;
+use super::run;
+use crate::claims::Verdict;
+use crate::column::Unit;
+use crate::data::findings::{check, label, words};
+use crate::data::matrix::{Contest, Figure, Matrix, Row as MatrixRow, matrix};
+use crate::data::merge::{Group, GroupKey, Merged};
+use crate::data::method::Method;
+use crate::data::names::joined;
+use crate::data::summary::rotation;
+use crate::layout::Position;
+use crate::report::Report;
+use crate::section::{Block, Cell, Row, Section, Value};
+use crate::sections;
+use crate::stats::Rule;
+
+/// Where a run is.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its folder, below the one that the site is made of.
+    pub folder: String,
+    /// The address of its own report from a page's folder; `None` where there is none.
+    pub report: Option<String>,
+}
+
+/// A run as the site tells of it.
+#[derive(Debug)]
+pub struct Facts {
+    /// Its folder.
+    pub folder: String,
+    /// The name of its page.
+    pub name: String,
+    /// Its page.
+    pub page: String,
+    /// Its header, without the combinations that were left out.
+    pub header: RunHeader,
+    /// The method of its work: the same number where it was the same.
+    pub method: u64,
+    /// Each store under each of its conditions.
+    pub sides: Vec<Side>,
+    /// Each pair of stores that met.
+    pub duels: Vec<Duel>,
+    /// The verdicts on published findings.
+    pub verdicts: Vec<Found>,
+    /// The rows of the section of power cuts, and those of recovery.
+    pub checks: [Vec<Row>; 2],
+}
+
+/// The sections of checks that stores' pages have.
+pub const CHECKS: [&str; 2] = ["cuts", "recovery"];
+
+/// The circumstances under which figures were measured, beside the machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Conditions {
+    /// The tier given.
+    pub tier: Option<Guarantee>,
+    /// The guarantee in words; empty where there is none.
+    pub guarantee: String,
+    /// The disk and the file system.
+    pub disk: String,
+    /// Values of other axes that are not at their defaults, and of the method.
+    pub others: String,
+    /// The values that all combinations that were measured have in common.
+    pub common: String,
+    /// The combinations, by what differs between them.
+    pub places: Vec<String>,
+}
+
+/// One store under one set of conditions.
+#[derive(Debug)]
+pub struct Side {
+    /// The store.
+    pub store: String,
+    /// Its name in the ranking, with settings where these are ranked.
+    pub contestant: String,
+    /// The settings that were ranked in its place, as people read them; empty where the store was.
+    pub settings: String,
+    /// Its version.
+    pub version: String,
+    /// Under what.
+    pub conditions: Conditions,
+    /// Its figures.
+    pub speeds: Vec<Speed>,
+    /// The evidence of power cuts of its version at this guarantee: that which comes with the program, then the run's own.
+    pub known: Vec<Proof>,
+    /// The run's own.
+    pub own: Vec<Proof>,
+    /// The time to open after a kill.
+    pub recovery: Option<String>,
+}
+
+/// States that power cuts left.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Proof {
+    /// In words.
+    pub text: String,
+    /// Whether more was lost in any than the guarantee allows.
+    pub is_broken: bool,
+}
+
+/// A figure of one store.
+#[derive(Debug)]
+pub struct Speed {
+    /// Its name.
+    pub figure: String,
+    /// Its range over the combinations.
+    pub range: String,
+    /// Whether it was measured once where it was measured least often.
+    pub once: bool,
+}
+
+/// Two stores that met, by name.
+#[derive(Debug)]
+pub struct Duel {
+    /// The stores.
+    pub stores: [String; 2],
+    /// Their versions.
+    pub versions: [String; 2],
+    /// Under what they met.
+    pub conditions: Conditions,
+    /// The outcome by figure.
+    pub bouts: Vec<Bout>,
+}
+
+/// The outcome of one figure.
+#[derive(Debug, Default)]
+pub struct Bout {
+    /// The figure.
+    pub figure: String,
+    /// The range of each store's figure.
+    pub ranges: [String; 2],
+    /// Where each is better, by how many times.
+    pub won: [Vec<(String, String)>; 2],
+    /// Where each is the only candidate, of few trials.
+    pub candidate: [Vec<(String, String)>; 2],
+    /// Places where trials can't tell which is better.
+    pub close: usize,
+    /// Places where too few trials leave both as candidates.
+    pub open: usize,
+}
+
+/// A verdict on a published finding.
+#[derive(Debug)]
+pub struct Found {
+    /// The name of the finding's page.
+    pub name: String,
+    /// The study.
+    pub study: String,
+    /// Its number in the study, from 1.
+    pub number: usize,
+    /// The finding.
+    pub says: String,
+    /// Where it stands.
+    pub source: String,
+    /// The expectation, and the outcome on the paper's own figures.
+    pub notes: Vec<String>,
+    /// The run's outcome where anything of it was measured.
+    pub outcome: Option<Outcome>,
+}
+
+/// The outcome of a check against a finding.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Under what.
+    pub scope: String,
+    /// The figures behind it, in words.
+    pub why: String,
+}
+
+/// The facts of a run that stands alone in `report`; `None` where there is none.
+pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
+    let merged = report.merged;
+    let run = merged.runs.first()?;
+    let checks =
+        CHECKS.map(|name| sections::find(name).map_or_else(Vec::new, |section| rows(report, section)));
+    let mut sides = Vec::new();
+    let mut duels = Vec::new();
+    for (group, matrix) in merged.groups.iter().zip(report.matrices()) {
+        let Some(matrix) = matrix else { continue };
+        let conditions = conditions(merged, group, matrix);
+        let contestants = contestants(merged, group);
+        for (name, (store, version)) in &contestants {
+            let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+            sides.push(side(merged, (matrix, &title, &conditions), (name, store, version), &checks));
+        }
+        duels.extend(met(merged, group, &contestants, &conditions));
+    }
+    let verdicts = verdicts(merged);
+    let name = name_of(&source.folder);
+    let page = run::page_of(report, &source, &verdicts);
+    let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
+    let method = method(run);
+    Some(Facts { folder: source.folder, name, page, header, method, sides, duels, verdicts, checks })
+}
+
+/// The rows of a section's first table.
+fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
+    let tables = Block::tables(report.blocks(section));
+    tables.first().map_or_else(Vec::new, |table| table.rows.clone())
+}
+
+/// A number for all that the plan says of the work, the seed aside.
+fn method(run: &Run) -> u64 {
+    let text = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
+    xxh3_64(format!("{:?} {text}", run.header.environment.cpu).as_bytes())
+}
+
+/// The disk of a group: simulated, or its kind as far as it is known, and the file system.
+fn disk(header: &RunHeader, group: &Group<'_>) -> String {
+    let cells = group.trials.iter().map(|entry| &entry.trial.cell);
+    let cell = cells.chain(group.left_out.iter().map(|omitted| &omitted.cell)).next();
+    let place = cell.and_then(|cell| header.places.iter().find(|place| place.is_of(cell)));
+    let Some(place) = place else { return "unknown disk".into() };
+    let kind = match place.disk() {
+        HERE => rotation(place, &header.environment).unwrap_or("unknown disk").to_owned(),
+        simulated => format!("simulated {simulated}"),
+    };
+    joined([kind.as_str(), place.file_system.as_deref().unwrap_or_default()])
+}
+
+fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Conditions {
+    let header = &merged.runs[0].header;
+    let without = GroupKey { asked: None, ..group.key.clone() };
+    let contests = by_figure(matrix).into_values().flat_map(|(_, contests)| contests);
+    let measured = contests.filter(|(_, contest)| !contest.contenders.is_empty());
+    let places: IndexSet<String> = measured.map(|(place, _)| place).collect();
+    let (first, common) = common(matrix);
+    Conditions {
+        tier: group.key.tier,
+        guarantee: group.key.guarantee().map(|label| label.to_string()).unwrap_or_default(),
+        disk: disk(header, group),
+        others: merged.label(&without),
+        common: first.map(|first| only(&first, &common).to_string()).unwrap_or_default(),
+        places: places.into_iter().collect(),
+    }
+}
+
+/// The contestants of a group that compete, each with its store and that store's version.
+fn contestants<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> IndexMap<Cow<'g, str>, (&'g str, String)> {
+    let mut found: IndexMap<Cow<'_, str>, (&str, String)> = IndexMap::new();
+    for entry in &group.trials {
+        let cell = &entry.trial.cell;
+        if merged.is_harness(cell.store()) || cell.store().is_empty() {
+            continue;
+        }
+        let version = entry.trial.ok().map(|measured| measured.store_version.clone());
+        let known = found.entry(merged.layout.contestant(cell)).or_insert((cell.store(), String::new()));
+        if let Some(version) = version.filter(|_| known.1.is_empty()) {
+            known.1 = version;
+        }
+    }
+    found
+}
+
+/// The first place of a matrix, and the axes on which all others have its value.
+fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
+    let of_row =
+        |row: &MatrixRow| matrix.columns.iter().map(|column| row.at.joined(column)).collect::<Vec<_>>();
+    let places: Vec<Position> = matrix.rows.iter().flat_map(of_row).collect();
+    let Some(first) = places.first() else { return (None, BTreeSet::new()) };
+    let is_common = |axis: &Axis| places.iter().all(|place| place.value(*axis) == first.value(*axis));
+    let axes = first.axes().filter(is_common).collect();
+    (Some(first.clone()), axes)
+}
+
+/// The values of a place on these axes alone.
+fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
+    let others: Vec<Axis> = place.axes().filter(|axis| !axes.contains(axis)).collect();
+    others.into_iter().fold(place.clone(), |place, axis| place.without(axis))
+}
+
+/// Figures by name, each with the contests of its rows and where they are, by what differs between places.
+fn by_figure(matrix: &Matrix) -> IndexMap<&str, (&Figure, Vec<(String, &Contest)>)> {
+    let mut figures: IndexMap<&str, (&Figure, Vec<(String, &Contest)>)> = IndexMap::new();
+    let (_, common) = common(matrix);
+    for row in &matrix.rows {
+        let known = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
+        let place =
+            |column: &Position| common.iter().fold(row.at.joined(column), |place, axis| place.without(*axis));
+        let places = matrix.columns.iter().map(|column| place(column).to_string());
+        known.1.extend(places.zip(&row.contests));
+    }
+    figures
+}
+
+fn side(
+    merged: &Merged<'_>,
+    (matrix, title, conditions): (&Matrix, &str, &Conditions),
+    (name, store, version): (&str, &str, &str),
+    checks: &[Vec<Row>; 2],
+) -> Side {
+    let speed = |(figure, (head, contests)): (&str, (&Figure, Vec<(String, &Contest)>))| {
+        let own =
+            || contests.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == name);
+        let once = own().any(|one| one.figure.trials < 2);
+        Some(Speed { figure: figure.to_owned(), range: head.range(own())?, once })
+    };
+    let evidence =
+        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], |known| known.evidence);
+    // Other settings may break what those of the guarantee have kept.
+    let is_known =
+        |one: &&Evidence| name == store && one.is_of(version) && Some(one.guarantee) == conditions.tier;
+    let known = evidence.iter().filter(is_known);
+    let known = known.map(|one| Proof { text: one.in_words(), is_broken: one.broken > 0 }).collect();
+    let [cuts, recovery] = checks;
+    let own = of(cuts, CHECKS[0], title, name).map(proof).collect();
+    let opened = of(recovery, CHECKS[1], title, name).last();
+    let opened = opened.and_then(|row| {
+        let [open, records] = ["open_p50", "records"].map(|id| in_words(row, CHECKS[1], id));
+        Some(format!("{} with {} records", open?, records?))
+    });
+    let settings = if name == store { String::new() } else { merged.readable.name(name).into_owned() };
+    Side {
+        store: store.to_owned(),
+        contestant: name.to_owned(),
+        settings,
+        version: version.to_owned(),
+        conditions: conditions.clone(),
+        speeds: by_figure(matrix).into_iter().filter_map(speed).collect(),
+        known,
+        own,
+        recovery: opened,
+    }
+}
+
+/// The rows of a check that are of a contestant in a group.
+fn of<'r>(
+    rows: &'r [Row],
+    section: &'static str,
+    title: &'r str,
+    name: &'r str,
+) -> impl Iterator<Item = &'r Row> {
+    let is_own = move |row: &&Row| {
+        text(row, section, "store") == Some(name) && text(row, section, "title") == Some(title)
+    };
+    rows.iter().filter(is_own)
+}
+
+/// A row's cell in a column of its section's table, and the column's unit.
+fn cell<'r>(row: &'r Row, section: &str, id: &str) -> Option<(&'r Cell, Unit)> {
+    let shape = sections::find(section)?.shapes.first()?;
+    let place = shape.columns.iter().position(|column| column.id == id)?;
+    Some((row.cells.get(place)?, shape.columns[place].unit))
+}
+
+/// The text of a cell as files have it.
+pub fn text<'r>(row: &'r Row, section: &str, id: &str) -> Option<&'r str> {
+    match &cell(row, section, id)?.0.value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn in_words(row: &Row, section: &str, id: &str) -> Option<String> {
+    let (cell, unit) = cell(row, section, id)?;
+    cell.in_words(unit)
+}
+
+fn proof(row: &Row) -> Proof {
+    let states = in_words(row, CHECKS[0], "states").unwrap_or_default();
+    let holds = in_words(row, CHECKS[0], "holds");
+    let text = match holds.as_deref() {
+        Some("yes") => format!("{states} states: holds"),
+        Some(_) => format!("{states} states: broken"),
+        None => format!("{states} states: too few to tell"),
+    };
+    Proof { text, is_broken: holds.as_deref() == Some("no") }
+}
+
+/// The pairs of stores of a group, each ranked by itself as any two are.
+fn met<'g>(
+    merged: &Merged<'_>,
+    group: &'g Group<'_>,
+    contestants: &IndexMap<Cow<'g, str>, (&'g str, String)>,
+    conditions: &Conditions,
+) -> Vec<Duel> {
+    let mut stores: Vec<(&str, &str)> = contestants
+        .iter()
+        .filter(|(name, (store, version))| name == store && !version.is_empty())
+        .map(|(_, (store, version))| (*store, version.as_str()))
+        .collect();
+    stores.sort_unstable();
+    let mut duels = Vec::new();
+    for (index, a) in stores.iter().enumerate() {
+        for b in &stores[index + 1..] {
+            let pair = [a.0, b.0];
+            let is_own = |store: &str| pair.contains(&store);
+            let mut alone = Group { key: group.key.clone(), trials: Vec::new(), left_out: Vec::new() };
+            alone.trials.extend(group.trials.iter().filter(|entry| is_own(entry.trial.cell.store())));
+            let Some(matrix) = matrix(merged, &alone) else { continue };
+            let bouts = by_figure(&matrix)
+                .into_iter()
+                .filter_map(|(_, (figure, contests))| bout(pair, figure, &contests));
+            duels.push(Duel {
+                stores: pair.map(str::to_owned),
+                versions: [a.1, b.1].map(str::to_owned),
+                conditions: conditions.clone(),
+                bouts: bouts.collect(),
+            });
+        }
+    }
+    duels
+}
+
+/// The outcome of a figure between two; `None` where they met nowhere.
+fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<Bout> {
+    let met: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
+    let range = |store: &str| {
+        figure.range(met.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == store))
+    };
+    let ranges = [range(pair[0])?, range(pair[1])?];
+    let mut bout = Bout { figure: figure.name.clone(), ranges, ..Bout::default() };
+    for (place, contest) in met {
+        let [best, other] = contest.contenders.as_slice() else { continue };
+        let winner = usize::from(best.store == pair[1]);
+        let times = other.times_worse.map(|ratio| format!("{}x", three_digits(ratio.ratio.value)));
+        let won = (place.clone(), times.unwrap_or_default());
+        match (other.wins, other.rule) {
+            (false, Some(Rule::Scatter)) => bout.candidate[winner].push(won),
+            // A figure of zero has no ratio that trials could bear out.
+            (false, Some(Rule::Threshold)) if best.figure.trials < 2 => bout.open += 1,
+            (false, _) => bout.won[winner].push(won),
+            (true, Some(Rule::Open | Rule::Crowded | Rule::Scatter | Rule::Seldom)) => bout.open += 1,
+            (true, _) => bout.close += 1,
+        }
+    }
+    Some(bout)
+}
+
+fn verdicts(merged: &Merged<'_>) -> Vec<Found> {
+    let mut all = Vec::new();
+    for study in check(merged) {
+        for (index, checked) in study.checked.iter().enumerate() {
+            let claim = checked.claim;
+            let published =
+                words::on_published(checked).map(|words| format!("On the paper's own figures: {words}."));
+            let found = |outcome: Option<Outcome>| Found {
+                name: finding_name(&study.study.study, &claim.says),
+                study: study.study.study.clone(),
+                number: index + 1,
+                says: claim.says.clone(),
+                source: joined([study.study.source.as_str(), &claim.source]),
+                notes: [format!("Expected: {}.", claim.in_words())]
+                    .into_iter()
+                    .chain(published.clone())
+                    .collect(),
+                outcome,
+            };
+            let measured: Vec<_> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
+            if measured.is_empty() {
+                all.push(found(None));
+            }
+            for finding in measured {
+                let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
+                let telling =
+                    words::telling(finding).map(|one| words::evidence_line(one, claim.figure.len() > 1));
+                let takes = words::takes(claim, finding);
+                let parts = [
+                    Some(words::leaning(finding).to_owned()),
+                    Some(score),
+                    takes,
+                    words::judged_without(finding),
+                    telling,
+                ];
+                let why: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+                let why = why.join("; ");
+                all.push(found(Some(Outcome {
+                    verdict: finding.verdict,
+                    scope: label(merged, &finding.scope),
+                    why,
+                })));
+            }
+        }
+    }
+    all
+}
+
+/// The name of a finding's page.
+fn finding_name(study: &str, says: &str) -> String {
+    format!("{}-{:08x}", name_of(study), xxh3_64(says.as_bytes()) >> 32)
+}

@@ -1,0 +1,159 @@
+//! The frame of every page: its head, the links to the parts of the site, and what pages have in common.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::facts::{Conditions, Facts, Proof, Speed};
+use crate::data::summary::to_the_second;
+use crate::markup::{Html, Literal, Part, Tag, column, fill, scroll, small, table, tag};
+
+const PAGE: &str = include_str!("page.html");
+/// The longest part of a page's name that is taken from what it is about, in bytes.
+const LONGEST: usize = 120;
+
+/// The way from a page's folder to the site's root.
+pub const UP: &str = "../";
+
+/// A page in a folder of the site, without a script.
+pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
+    framed(UP, title, subtitle, content, "")
+}
+
+/// A page whose way to the root is `root`, with what follows its content.
+pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
+    let places = [
+        ("version", Html::of(env!("CARGO_PKG_VERSION"))),
+        ("root", Html::of(root)),
+        ("title", Html::of(title)),
+        ("subtitle", Html::of(subtitle)),
+        ("content", Html::of(content)),
+        ("script", Html::of(script)),
+    ];
+    fill(PAGE, &places).into_string()
+}
+
+/// The name of the page about something, without its ending: a name for each text, and no path.
+pub fn name_of(text: &str) -> String {
+    let mut name = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'.' if name.is_empty() => name.push_str("~2E"),
+            b'/' => name.push('+'),
+            b'-' | b'_' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => name.push(char::from(byte)),
+            _ => name.push_str(&format!("~{byte:02X}")),
+        }
+    }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST);
+        name.push_str(&format!("~{:016x}", xxh3_64(text.as_bytes())));
+    }
+    name
+}
+
+/// A link to the page of something in a folder of the site.
+pub fn link(root: &str, folder: &str, name: &str, text: impl Part) -> Tag {
+    tag("a").attr("href", format!("{root}{folder}/{name}.html")).with(text)
+}
+
+/// A link to a store's page.
+pub fn store_link(root: &str, store: &str) -> Tag {
+    link(root, "stores", &name_of(store), store)
+}
+
+/// The name of the page of two stores, in the order of their names.
+pub fn pair_name([a, b]: &[String; 2]) -> String {
+    format!("{}+{}", name_of(a), name_of(b))
+}
+
+/// A link to a run's page.
+pub fn run_link(root: &str, run: &Facts) -> Tag {
+    let when = run.header.started.split('T').next().unwrap_or_default();
+    link(root, "runs", &run.name, (run.header.study.as_str(), " ", when))
+        .class("run")
+        .attr("title", to_the_second(&run.header.started))
+}
+
+/// The figures of a store in a run, each a link to it.
+pub fn speeds(run: &Facts, speeds: &[Speed]) -> Tag {
+    let figure = |speed: &Speed| {
+        let once = speed.once.then_some(Literal("<sup>1</sup>"));
+        link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, once))
+    };
+    let figures: Vec<Html> = speeds.iter().map(|speed| Html::of((figure(speed), " "))).collect();
+    let none = speeds.is_empty().then_some(NO_FIGURE);
+    let once = speeds.iter().any(|speed| speed.once).then(|| small(ONCE));
+    tag("td").class("speeds").with((figures, none, once))
+}
+
+/// The words where a store has no figure, and for figures of one trial.
+pub const NO_FIGURE: &str = "none: it failed, or was not measured";
+pub const ONCE: &str = "¹ one trial: only candidates";
+
+/// Places that are named; of more only the number is told.
+pub const NAMED: usize = 4;
+
+/// The circumstances beside the guarantee: where, what else is not at its default, and the combinations.
+pub fn circumstances(conditions: &Conditions) -> Html {
+    let places = match conditions.places.as_slice() {
+        [] | [_] => String::new(),
+        places if places.len() <= NAMED => places.join("; "),
+        places => format!("{} combinations", places.len()),
+    };
+    let parts = [&conditions.others, &conditions.common, &places];
+    let parts = parts.into_iter().filter(|part| !part.is_empty()).map(small);
+    Html::of((&conditions.disk, parts.collect::<Vec<_>>()))
+}
+
+/// The guarantee, which is told beside every figure.
+pub fn guarantee(conditions: &Conditions) -> &str {
+    if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
+}
+
+/// Evidence of power cuts, each with the link to its run where it has one.
+pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html {
+    let of = |(proof, run): (&Proof, Option<&Facts>)| {
+        let text = match run {
+            Some(run) => Html::of(link(root, "runs", &run.name, &proof.text)),
+            None => Html::of(&proof.text),
+        };
+        let class = if proof.is_broken { "broken" } else { "held" };
+        tag("div").class(class).with(text)
+    };
+    let all: Vec<Tag> = all.into_iter().map(of).collect();
+    if all.is_empty() { Html::of("none of this version") } else { Html::of(all) }
+}
+
+/// A section with its title; nothing where it has no rows.
+pub fn listed(id: &str, title: &str, note: impl Part, heads: &[&str], rows: Vec<Tag>) -> Option<Tag> {
+    let heads = heads.iter().map(|head| column(*head)).collect();
+    (!rows.is_empty()).then(|| section(id, title, (note, scroll(table(heads, rows)))))
+}
+
+/// A section with its title.
+pub fn section(id: &str, title: &str, content: impl Part) -> Tag {
+    tag("section").attr("id", id).attr("tabindex", "-1").with((
+        Literal("<h2>"),
+        title,
+        Literal("</h2>"),
+        content,
+    ))
+}
+
+/// A table's cell.
+pub fn td(part: impl Part) -> Tag {
+    tag("td").with(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_pages_are_names_of_files_and_never_alike() {
+        assert_eq!(name_of("flat-folder"), "flat-folder");
+        assert_eq!(name_of("a/b c"), "a+b~20c");
+        assert_eq!(name_of("../x"), "~2E.+x");
+        assert_ne!(name_of("a+b"), name_of("a/b"));
+        let long = ["é".repeat(300), "é".repeat(301)];
+        assert!(long.iter().all(|text| name_of(text).len() < 150) && name_of(&long[0]) != name_of(&long[1]));
+    }
+}

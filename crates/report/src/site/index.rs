@@ -1,0 +1,148 @@
+//! The first page: a search over all results, and the lists of stores, pairs and findings. The rows that are searched travel as
+//! compressed data, each value that many rows have once; the lists are there without the script.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use indexmap::IndexSet;
+use serde::Serialize;
+use storebench_core::store::StoreDef;
+use storebench_core::units::counted;
+
+use super::facts::{Facts, Side};
+use super::finding::{self, Told};
+use super::frame::{
+    NO_FIGURE, ONCE, circumstances, framed, guarantee, link, listed, name_of, pair_name, proofs, section,
+    store_link, td,
+};
+use super::known::Known;
+use super::store::{self, Line};
+use crate::data::summary::to_the_second;
+use crate::markup::{Html, Literal, Tag, list, note, p, row, tag};
+use crate::page::compressed;
+
+const SEARCH: &str = include_str!("search.html");
+const SCRIPT: &str = include_str!("site.js");
+
+/// All that pages are made of.
+pub struct Site<'f> {
+    pub runs: &'f [Facts],
+    pub stores: BTreeMap<&'f str, Vec<Line<'f>>>,
+    pub pairs: Vec<&'f [String; 2]>,
+    pub findings: BTreeMap<(&'f str, usize, &'f str), Told<'f>>,
+    pub known: Known<'f>,
+}
+
+/// Texts, each once; rows have their numbers.
+type Texts = IndexSet<String>;
+
+fn number(texts: &mut Texts, text: impl Into<String>) -> usize {
+    texts.insert_full(text.into()).0
+}
+
+/// The rows of the search.
+#[derive(Default, Serialize)]
+struct Rows {
+    /// Texts that are shown and searched as they are.
+    words: Texts,
+    /// Pieces of HTML, which the program has escaped.
+    html: Texts,
+    /// The words where a store has no figure, and for figures of one trial.
+    none: usize,
+    once: usize,
+    /// The page, the study and the day of each run.
+    runs: Vec<[String; 3]>,
+    /// Row by row: store, its page, version, guarantee, disk, machine (words); settings and others (words); evidence (HTML), recovery
+    /// (words), the run that has it, the run, and names and ranges of figures (words), with a mark where there was one trial.
+    rows: Vec<(Vec<usize>, Vec<(usize, usize, u8)>)>,
+}
+
+/// The page.
+///
+/// # Errors
+/// When the rows can't be compressed.
+pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
+    let data = tag("script")
+        .attr("type", "application/octet-stream")
+        .attr("id", "data")
+        .with(compressed(&rows(site))?);
+    let heads = ["store", "description", "guarantees measured", "versions", "machines"];
+    let stores = listed("stores", "Stores", "", &heads, store::rows(&site.stores, entries));
+    let pairs: Vec<Tag> =
+        site.pairs.iter().map(|pair| link("", "pairs", &pair_name(pair), pair.join(" – "))).collect();
+    let pairs =
+        list(pairs).map(|links| section("pairs", "Pairs: where each is better", links.class("links")));
+    let says = note(
+        "A finding of a paper is checked on each machine by itself. It may hold on one and not on another.",
+    );
+    let findings = listed(
+        "findings",
+        "Published findings",
+        says,
+        &["study", "finding", "verdicts"],
+        finding::rows(&site.findings),
+    );
+    let none = site.stores.is_empty().then(|| p("No run here has figures of a store."));
+    let machines: IndexSet<&str> = site.runs.iter().map(|run| run.header.hardware.as_str()).collect();
+    let subtitle = format!(
+        "{} on {}, {}, {} that met",
+        counted(site.runs.len(), "run"),
+        counted(machines.len(), "machine"),
+        counted(site.stores.len(), "store"),
+        counted(site.pairs.len(), "pair"),
+    );
+    let content = (Literal(SEARCH), none, stores, pairs, findings);
+    Ok(framed("", "Results of storebench", subtitle, content, (data, tag("script").with(Literal(SCRIPT)))))
+}
+
+fn rows(site: &Site<'_>) -> Rows {
+    let mut all = Rows::default();
+    let place: BTreeMap<&str, usize> =
+        site.runs.iter().enumerate().map(|(index, run)| (run.name.as_str(), index)).collect();
+    let at = |run: &Facts| place.get(run.name.as_str()).copied().unwrap_or_default();
+    [all.none, all.once] = [NO_FIGURE, ONCE].map(|text| number(&mut all.words, text));
+    for run in site.runs {
+        let day = run.header.started.split('T').next().unwrap_or_default();
+        all.runs.push([&run.name, &run.header.study, day].map(str::to_owned));
+    }
+    for (run, side) in site.stores.values().flatten() {
+        let Side { store, settings, version, conditions, .. } = side;
+        let recovery = site.known.recovery(run, side);
+        let evidence = proofs("", site.known.proofs(run, side));
+        let words = &mut all.words;
+        let row = vec![
+            number(words, store),
+            number(words, name_of(store)),
+            number(words, version),
+            number(words, guarantee(conditions)),
+            number(words, &conditions.disk),
+            number(words, &run.header.hardware),
+            number(words, settings),
+            number(&mut all.html, circumstances(conditions).into_string()),
+            number(&mut all.html, evidence.into_string()),
+            number(words, recovery.map_or("", |(text, _)| text)),
+            recovery.map_or(0, |(_, run)| at(run)),
+            at(run),
+        ];
+        let speed = |speed: &super::facts::Speed| {
+            (number(words, &speed.figure), number(words, &speed.range), u8::from(speed.once))
+        };
+        let speeds = side.speeds.iter().map(speed).collect();
+        all.rows.push((row, speeds));
+    }
+    all
+}
+
+/// The page that lists the runs.
+pub fn runs(site: &Site<'_>) -> String {
+    let one = |run: &Facts| {
+        let stores: IndexSet<&str> = run.sides.iter().map(|side| side.store.as_str()).collect();
+        let stores = Html::joined(stores.into_iter().map(|store| store_link("", store)), ", ");
+        let folder = link("", "runs", &run.name, &run.folder);
+        let cells = [&run.header.hardware, &run.header.study].map(td);
+        row(folder, (cells, td(to_the_second(&run.header.started)), td(stores)))
+    };
+    let heads = ["folder", "machine", "study", "started", "stores"];
+    let rows = site.runs.iter().map(one).collect();
+    framed("", "Runs", counted(site.runs.len(), "run"), listed("runs", "Every run", "", &heads, rows), "")
+}

@@ -1,0 +1,59 @@
+//! The checks that were made of a store on a machine, wherever among the runs: the study that measures speed is seldom the one that cuts
+//! power and kills.
+
+use std::collections::BTreeMap;
+
+use storebench_core::store::Guarantee;
+
+use super::facts::{Facts, Proof, Side};
+
+/// A version of a store at a guarantee, on a disk of a machine.
+type Key<'f> = (&'f str, &'f str, &'f str, Option<Guarantee>, &'f str, &'f str);
+
+/// The checks of all runs.
+#[derive(Debug, Default)]
+pub struct Known<'f> {
+    proofs: BTreeMap<Key<'f>, Vec<(&'f Proof, &'f Facts)>>,
+    recoveries: BTreeMap<Key<'f>, (&'f str, &'f Facts)>,
+}
+
+fn key<'f>(run: &'f Facts, side: &'f Side) -> Key<'f> {
+    let Side { store, settings, version, conditions, .. } = side;
+    (store, settings, version, conditions.tier, &conditions.disk, &run.header.hardware)
+}
+
+impl<'f> Known<'f> {
+    /// Those of these runs; of recoveries the newest.
+    pub fn of(runs: &'f [Facts]) -> Known<'f> {
+        let mut known = Known::default();
+        for run in runs {
+            for side in &run.sides {
+                let own = side.own.iter().map(|proof| (proof, run));
+                if !side.own.is_empty() {
+                    known.proofs.entry(key(run, side)).or_default().extend(own);
+                }
+                let Some(recovery) = &side.recovery else { continue };
+                let newest = known.recoveries.entry(key(run, side)).or_insert((recovery, run));
+                if (&newest.1.header.started, &newest.1.name) < (&run.header.started, &run.name) {
+                    *newest = (recovery, run);
+                }
+            }
+        }
+        known
+    }
+
+    /// The evidence of power cuts: that which comes with the program, then that of runs.
+    pub fn proofs(&self, run: &Facts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f Facts>)> {
+        let own = self.proofs.get(&key(run, side)).into_iter().flatten();
+        side.known
+            .iter()
+            .map(|proof| (proof, None))
+            .chain(own.map(|(proof, run)| (*proof, Some(*run))))
+            .collect()
+    }
+
+    /// The time to open after a kill, and the run that measured it.
+    pub fn recovery(&self, run: &Facts, side: &Side) -> Option<(&'f str, &'f Facts)> {
+        self.recoveries.get(&key(run, side)).copied()
+    }
+}

@@ -1,0 +1,157 @@
+//! The page of a run: every figure of it, with the machine, the plan and the command.
+
+use storebench_core::units::three_digits;
+
+use super::facts::{CHECKS, Found, Source};
+use super::frame::{link, page, section, store_link, td};
+use crate::data::matrix::{Contender, Contest, Figure, Matrix};
+use crate::data::merge::Merged;
+use crate::data::rule::rule_text;
+use crate::data::spread;
+use crate::data::summary::{counts, to_the_second, unfinished};
+use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
+use crate::page::{findings, machine, section as part};
+use crate::report::Report;
+use crate::sections;
+use crate::stats::Rule;
+
+const UP: &str = super::frame::UP;
+
+/// The page.
+pub fn page_of(report: &Report<'_>, source: &Source, verdicts: &[Found]) -> String {
+    let merged = report.merged;
+    let checks = CHECKS.iter().filter_map(|name| sections::find(name));
+    let checks: Vec<Html> = checks.map(|section| part::html(section, report.blocks(section))).collect();
+    let title = merged.runs.first().map_or("", |run| run.header.title.as_str());
+    let parts = (
+        section("run", "The run", about(merged, source)),
+        section("figures", "Figures", figures(report)),
+        checks,
+        found(verdicts),
+        section("machine", "The machine", machine::html(merged)),
+        section("again", "Do it again", machine::again(merged)),
+    );
+    page(title, machine::subtitle(merged), parts)
+}
+
+fn about(merged: &Merged<'_>, source: &Source) -> Html {
+    let Some(run) = merged.runs.first() else { return Html::default() };
+    let header = &run.header;
+    let store = |store: &storebench_core::result::StoreInfo| {
+        let is_known =
+            run.trials.iter().any(|trial| trial.cell.store() == store.name && trial.ok().is_some());
+        let name = match is_known && !merged.is_harness(&store.name) {
+            true => Html::of(store_link(UP, &store.name)),
+            false => Html::of(&store.name),
+        };
+        Html::of((name, " ", &store.version))
+    };
+    let report = match &source.report {
+        Some(address) => Html::of(tag("a").attr("href", address).with("report.html")),
+        None => Html::of("not in its folder: storebench report RUN --html FILE writes it"),
+    };
+    let rows = [
+        ("folder", Html::of(&source.folder)),
+        ("machine", Html::of(&header.hardware)),
+        ("study", Html::of(&header.study)),
+        ("started", Html::of(to_the_second(&header.started))),
+        ("stores", Html::joined(header.stores.iter().map(store), ", ")),
+        ("results", Html::of(counts(merged))),
+        ("the whole report", report),
+    ];
+    Html::of((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
+}
+
+/// A table of figures for each group.
+fn figures(report: &Report<'_>) -> Html {
+    let merged = report.merged;
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut html = Html::default();
+    for matrix in report.readable().iter().flatten() {
+        let title = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
+        html.push((tag("h3").with(title), of_matrix(matrix)));
+        html.push(list(matrix.dangers.iter().map(String::as_str).collect()));
+        rules.extend(matrix.rules());
+    }
+    if html.is_empty() {
+        return Html::of(p("There are no figures of stores."));
+    }
+    rules.sort_unstable();
+    rules.dedup();
+    html.push((
+        note(spread::LEGEND),
+        rules.into_iter().map(|rule| note(rule_text(rule))).collect::<Vec<_>>(),
+    ));
+    html.push(note(merged.memory.note()));
+    html
+}
+
+fn of_matrix(matrix: &Matrix) -> Tag {
+    let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
+    let mut stores: Vec<&str> = contests()
+        .flat_map(|contest| {
+            let there = contest.contenders.iter().map(|one| one.store.as_str());
+            there.chain(contest.absent.iter().map(|one| one.store.as_str()))
+        })
+        .collect();
+    stores.sort_unstable();
+    stores.dedup();
+    let mut rows = Vec::new();
+    for line in &matrix.rows {
+        for (place, contest) in matrix.columns.iter().zip(&line.contests) {
+            let at = line.at.joined(place).to_string();
+            let cells: Vec<Tag> = stores.iter().map(|store| cell(&line.figure, contest, store)).collect();
+            rows.push(row(&line.figure.name, (td(at), cells)));
+        }
+    }
+    let heads = ["figure", "where"].into_iter().chain(stores).map(column).collect();
+    scroll(table(heads, rows))
+}
+
+fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
+    if let Some(one) = contest.contenders.iter().find(|one| one.store == store) {
+        let mean = one.figure.mean;
+        let text = format!(
+            "{}{}",
+            figure.unit.show(mean.value),
+            spread::after(mean.interval, |end| figure.unit.show(end))
+        );
+        let text = if one.wins { Html::of(tag("b").with(text)) } else { Html::of(text) };
+        return td((text, small(standing(contest, one))));
+    }
+    let why = contest.absent.iter().find(|one| one.store == store).map(|one| one.why.name());
+    td(small(why.unwrap_or("not run")))
+}
+
+/// The standing of a store beside the others of its place, in words.
+fn standing(contest: &Contest, one: &Contender) -> String {
+    let is_few =
+        |rule: Option<Rule>| matches!(rule, Some(Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom));
+    let few = contest.contenders.iter().any(|other| is_few(other.rule));
+    let winners = contest.winners().count();
+    match () {
+        () if contest.contenders.len() < 2 => "nothing to compare with".into(),
+        () if one.wins && few => "a candidate".into(),
+        () if one.wins && winners == 1 => "the best here".into(),
+        () if one.wins => "too close to call".into(),
+        () => one.times_worse.map_or_else(
+            || "worse".into(),
+            |times| format!("{} times the best's", three_digits(times.ratio.value)),
+        ),
+    }
+}
+
+fn found(verdicts: &[Found]) -> Option<Tag> {
+    let item = |found: &Found| {
+        let outcome = found.outcome.as_ref()?;
+        let finding = link(UP, "findings", &found.name, &found.says);
+        Some(Html::of((
+            findings::badge(outcome.verdict),
+            " ",
+            finding,
+            small((" ", &outcome.scope, "; ", &outcome.why)),
+        )))
+    };
+    let items: Vec<Html> = verdicts.iter().filter_map(item).collect();
+    list(items).map(|list| section("findings", "Published findings", list))
+}

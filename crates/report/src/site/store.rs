@@ -1,0 +1,207 @@
+//! The page of a store: at each guarantee the evidence of power cuts, the time to open after a kill, and speed, by machine; its figures
+//! over versions; all checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use storebench_core::store::{Evidence, Offer, StoreDef};
+use storebench_core::units::counted;
+
+use super::facts::{CHECKS, Conditions, Facts, Side, text};
+use super::frame::{
+    UP, circumstances, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
+    store_link, td,
+};
+use super::known::Known;
+use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, table, tag};
+use crate::page::section::inner;
+use crate::section::{Row, Table};
+use crate::sections;
+
+/// A store under one set of conditions in a run.
+pub type Line<'f> = (&'f Facts, &'f Side);
+
+/// The head of the column of evidence.
+const EVIDENCE: &str = "power cuts: states broken, of all";
+
+/// The page.
+pub fn page_of(store: &str, lines: &[Line<'_>], known: &Known<'_>, entry: Option<&StoreDef>) -> String {
+    let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
+    let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
+    let subtitle = format!("{} on {}", counted(runs.len(), "run"), counted(machines.len(), "machine"));
+    let rows = lines.iter().map(|line| fact(line, known)).collect();
+    let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
+    let says = note(
+        "A row for each run and guarantee, the strongest guarantee first, then by machine. Speed is a range where several combinations were \
+         measured; the run's page has each of them.",
+    );
+    let content = (
+        about(entry),
+        listed("facts", "Facts", says, &heads, rows),
+        history(lines),
+        evidence(entry),
+        CHECKS.map(|name| checks(name, lines)),
+        against(store, lines),
+    );
+    page(store, subtitle, content)
+}
+
+/// The description and the promises of a store that the program knows.
+fn about(entry: Option<&StoreDef>) -> Option<Html> {
+    let entry = entry?;
+    let practice = (!entry.practice.is_empty()).then(|| Html::of((BREAK, entry.practice, ".")));
+    let promise = |offer: &Offer| {
+        let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
+        Html::of((tag("b").with(offer.guarantee.to_string()), shipped, ": ", offer.settings))
+    };
+    let promises = list(entry.offers.iter().map(promise).collect());
+    Some(Html::of((
+        p((entry.summary, ".", practice)),
+        promises.map(|promises| ("Its guarantees, and the settings that give them:", promises)),
+    )))
+}
+
+fn fact(line: &Line<'_>, known: &Known<'_>) -> Tag {
+    let (run, side) = line;
+    let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
+    row(
+        guarantee(&side.conditions),
+        (
+            td((&side.version, settings)),
+            td(proofs(UP, known.proofs(run, side))),
+            td(known.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
+            speeds(run, &side.speeds),
+            td(&run.header.hardware),
+            td(circumstances(&side.conditions)),
+            td(run_link(UP, run)),
+        ),
+    )
+}
+
+/// The figures of several versions, where all else was the same but the kernel.
+fn history(lines: &[Line<'_>]) -> Option<Tag> {
+    type Same<'l> = (&'l str, &'l str, &'l Conditions, u64);
+    let mut same: BTreeMap<Same<'_>, Vec<&Line<'_>>> = BTreeMap::new();
+    for line in lines {
+        let (run, side) = line;
+        let key = (run.header.hardware.as_str(), side.settings.as_str(), &side.conditions, run.method);
+        same.entry(key).or_default().push(line);
+    }
+    same.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
+    let of = |(key, mut lines): (Same<'_>, Vec<&Line<'_>>)| {
+        lines.sort_by_key(|(run, _)| (&run.header.started, &run.name));
+        let (machine, settings, conditions, _) = key;
+        let title = [machine, guarantee(conditions), settings].into_iter().filter(|part| !part.is_empty());
+        let rows = lines.into_iter().map(|(run, side)| {
+            let cells =
+                (td(&run.header.environment.kernel), speeds(run, &side.speeds), td(run_link(UP, run)));
+            row(&side.version, cells)
+        });
+        let heads = ["version", "kernel", "speed", "run"].map(column).into();
+        let rows: Vec<Tag> = rows.collect();
+        (
+            tag("h3").with(title.collect::<Vec<_>>().join(", ")),
+            note(circumstances(conditions)),
+            scroll(table(heads, rows)),
+        )
+    };
+    let says = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
+                storebench compare RUN RUN tells which changes are significant.";
+    let all: Vec<_> = same.into_iter().map(|one| Html::of(of(one))).collect();
+    (!all.is_empty()).then(|| section("history", "Over versions", (note(says), all)))
+}
+
+/// The evidence that comes with the program, of every version.
+fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
+    let line = |one: &Evidence| {
+        let class = if one.broken > 0 { "broken" } else { "held" };
+        Html::of((format!("{}, ", one.version), tag("span").class(class).with(one.in_words())))
+    };
+    let lines: Vec<Html> = entry?.evidence.iter().map(line).collect();
+    let says = note(
+        "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \
+         system. They come with storebench.",
+    );
+    list(lines).map(|lines| {
+        section("evidence", "Power cuts, by its authors' own runs of the study crash", (says, lines))
+    })
+}
+
+/// The rows of a section of checks that are of this store, each with its run.
+fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
+    let known = sections::find(name)?;
+    let index = CHECKS.iter().position(|own| *own == name)?;
+    let mut table = Table::new(known.shapes.first()?);
+    let mut runs: IndexMap<&str, (&Facts, BTreeSet<String>)> = IndexMap::new();
+    for (run, side) in lines {
+        let own = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
+        own.1.insert(side.contestant.clone());
+    }
+    let mut behind = Vec::new();
+    for (run, contestants) in runs.into_values() {
+        let is_own = |row: &&Row| text(row, name, "store").is_some_and(|store| contestants.contains(store));
+        for row in run.checks[index].iter().filter(is_own) {
+            table.rows.push(row.clone());
+            behind.push(run);
+        }
+    }
+    let view = table.view(true);
+    let mut behind = behind.into_iter();
+    let mut rows = Vec::new();
+    for group in &view.groups {
+        for line in &group.lines {
+            let run = behind.next()?;
+            let cells = line.iter().zip(&view.heads).skip(1).map(|(cells, head)| {
+                let cell = if head.right { tag("td").class("n") } else { tag("td") };
+                cell.with(inner(cells, head.empty))
+            });
+            let first =
+                (group.title.as_deref(), line.first().map(|cells| tag("small").with(inner(cells, ""))));
+            rows.push(row(first, (cells.collect::<Vec<_>>(), td(run_link(UP, run)))));
+        }
+    }
+    let heads: Vec<&str> = std::iter::once("where")
+        .chain(view.heads.iter().skip(1).map(|head| head.text))
+        .chain(["run"])
+        .collect();
+    listed(known.name, known.title, "", &heads, rows)
+}
+
+/// The stores that it met.
+fn against(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
+    let met = lines
+        .iter()
+        .flat_map(|(run, _)| &run.duels)
+        .filter(|duel| duel.stores.iter().any(|own| own == store));
+    let pairs: BTreeSet<&[String; 2]> = met.map(|duel| &duel.stores).collect();
+    let other = |pair: &[String; 2]| {
+        let other = pair.iter().find(|own| *own != store)?;
+        Some(link(UP, "pairs", &pair_name(pair), other.as_str()))
+    };
+    let links: Vec<Tag> = pairs.into_iter().filter_map(other).collect();
+    list(links).map(|links| section("against", "Against", links.class("links")))
+}
+
+/// The rows of the list of stores.
+pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef]) -> Vec<Tag> {
+    let words = |lines: &[Line<'_>], of: fn(&Line<'_>) -> String| {
+        lines.iter().map(of).filter(|text| !text.is_empty()).collect::<BTreeSet<String>>()
+    };
+    let one = |(store, lines): (&&str, &Vec<Line<'_>>)| {
+        let entry = entries.iter().find(|entry| entry.name == *store);
+        let [guarantees, versions, machines] = [
+            words(lines, |(_, side)| guarantee(&side.conditions).to_owned()),
+            words(lines, |(_, side)| side.version.clone()),
+            words(lines, |(run, _)| run.header.hardware.clone()),
+        ];
+        let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
+        let cells = (
+            td(entry.map_or("", |entry| entry.summary)),
+            td(joined(guarantees)),
+            td(joined(versions)),
+            tag("td").class("n").with(machines.len().to_string()),
+        );
+        row(store_link("", store), cells)
+    };
+    stores.iter().map(one).collect()
+}

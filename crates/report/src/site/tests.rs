@@ -1,0 +1,139 @@
+//! Sites of made-up runs.
+
+use std::collections::BTreeMap;
+
+use storebench_core::result::Run;
+use storebench_core::store::Guarantee;
+
+use super::*;
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+use crate::report::Report;
+
+/// The name of the folder of each run.
+fn folder(number: usize) -> String {
+    format!("runs/{number}")
+}
+
+fn looked(runs: &[Run]) -> Vec<Facts> {
+    let one = |(number, run): (usize, &Run)| {
+        let own = std::slice::from_ref(run);
+        let source = Source { folder: folder(number), report: Some("../../report.html".into()) };
+        facts(&Report::new(&Merged::new(own, &["null"])), source).unwrap()
+    };
+    runs.iter().enumerate().map(one).collect()
+}
+
+fn site(runs: &[Run]) -> BTreeMap<String, String> {
+    pages(looked(runs), &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect()
+}
+
+/// A run in which one store takes so many times as long as the other.
+fn duel(hardware: &str, trials: usize, times: f64) -> Run {
+    let block = vec![Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
+    let all: Vec<Vec<Sample>> = (0..trials)
+        .map(|trial| block.iter().map(|one| one.clone().times(1.0 + trial as f64 / 100.0)).collect())
+        .collect();
+    blocks(hardware, &all)
+}
+
+#[test]
+fn every_link_of_a_site_leads_to_a_page_of_it() {
+    let site = site(&[duel("box", 3, 3.0), duel("other", 1, 3.0)]);
+    let names: Vec<&str> = site.keys().map(String::as_str).collect();
+    let expected = ["index.html", "pairs/a+b.html", "runs.html", "runs/runs+0.html", "runs/runs+1.html"];
+    assert_eq!(names, [&expected[..], &["stores/a.html", "stores/b.html", "style.css"]].concat());
+    let mut links = 0;
+    for (name, text) in site.iter().filter(|(name, _)| name.ends_with(".html")) {
+        let page = text.split("<script").next().unwrap();
+        for address in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let own = address.split('#').next().unwrap();
+            if own.is_empty() || own.starts_with("data:") || own.ends_with("report.html") {
+                continue;
+            }
+            let full = match own.strip_prefix("../") {
+                Some(rest) => rest.to_owned(),
+                None => own.to_owned(),
+            };
+            assert!(site.contains_key(&full), "{name}: {address}");
+            links += 1;
+        }
+    }
+    assert!(links > 40, "{links}");
+}
+
+#[test]
+fn one_trial_names_candidates_and_three_a_winner() {
+    let pair = &site(&[duel("box", 3, 3.0), duel("other", 1, 3.0)])["pairs/a+b.html"];
+    let (_, rows) = pair.split_once("<tbody>").unwrap();
+    let rows: Vec<&str> = rows.split("<tr>").skip(1).collect();
+    assert_eq!(rows.len(), 2, "a row for each machine");
+    assert!(rows[0].contains("box") && rows[0].contains("<b>a</b>, 3.00x"), "{}", rows[0]);
+    assert!(rows[1].contains("other") && rows[1].contains("both are candidates"), "{}", rows[1]);
+    assert!(!rows[1].contains("<b>a</b>"), "{}", rows[1]);
+}
+
+#[test]
+fn figures_are_those_of_the_runs_own_report_beside_their_guarantee() {
+    let run = duel("box", 3, 3.0);
+    let runs = [run];
+    let merged = Merged::new(&runs, &["null"]);
+    let report = Report::new(&merged);
+    let matrix = report.matrices()[0].as_ref().unwrap();
+    let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();
+    let mean = insert.contests[0].contenders[1].figure.mean.value;
+    let site = site(&runs);
+    let shown = insert.figure.unit.show(mean);
+    let store = &site["stores/b.html"];
+    let row = store.split("<tr>").find(|row| row.contains(&shown)).unwrap();
+    assert!(row.contains("process") && row.contains("href=\"../runs/runs+0.html\""), "{row}");
+    assert!(site["runs/runs+0.html"].contains(&shown));
+    assert!(!site.contains_key("stores/null.html"), "the harness's own stores have no pages");
+}
+
+#[test]
+fn the_order_of_runs_is_no_matter() {
+    let mut facts = looked(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
+    let forwards = pages(facts, &[]).unwrap();
+    facts = looked(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
+    facts.reverse();
+    assert_eq!(pages(facts, &[]).unwrap(), forwards);
+}
+
+#[test]
+fn versions_stand_below_one_another_where_all_else_was_the_same() {
+    let of = |version: &str, hardware: &str, started: &str| {
+        let mut run = blocks(hardware, &[vec![Sample::new("a").guarantee("power").tier(Guarantee::Power)]]);
+        run.header.started = started.into();
+        run.trials[0].measured.as_mut().unwrap().store_version = version.into();
+        run
+    };
+    let runs = [of("2.0", "box", "2026-02-01T00:00:00Z"), of("1.0", "box", "2026-01-01T00:00:00Z")];
+    let history = |runs: &[Run]| {
+        let page = site(runs)["stores/a.html"].clone();
+        page.split_once("id=\"history\"").map(|(_, rest)| rest.split("</section>").next().unwrap().to_owned())
+    };
+    let told = history(&runs).unwrap();
+    assert!(told.find("1.0").unwrap() < told.find("2.0").unwrap() && told.contains("box, power"), "{told}");
+    assert_eq!(history(&runs[..1]), None);
+    let mut others = [runs[0].clone(), of("1.0", "other", "2026-01-01T00:00:00Z")];
+    assert_eq!(history(&others), None, "another machine");
+    others[1] = runs[1].clone();
+    others[1].header.plan.push_str("\noperations = 77\n");
+    assert_eq!(history(&others), None, "another plan");
+}
+
+#[test]
+fn nothing_that_others_wrote_becomes_markup() {
+    let evil = "<script>alert(1)</script>'\"&{{content}}/../x";
+    let mut run = blocks(evil, &[vec![Sample::new(evil), Sample::new("b")]]);
+    run.header.title = evil.into();
+    run.header.study = evil.into();
+    run.header.places[0].file_system = Some(evil.into());
+    run.trials[0].measured.as_mut().unwrap().store_version = evil.into();
+    let site = site(&[run]);
+    for (name, text) in &site {
+        assert!(!text.contains("<script>alert"), "{name}");
+        assert!(name.matches('/').count() <= 1 && !name.contains(['<', '\'', '"']), "{name}");
+    }
+}

@@ -1,0 +1,239 @@
+//! `storebench site`: a folder of runs as a static site.
+
+mod made;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder;
+use storebench_core::result::Run;
+use storebench_core::store::StoreDef;
+use storebench_core::units::counted;
+use storebench_report::data::merge::Merged;
+use storebench_report::markup::in_address;
+use storebench_report::report::Report;
+use storebench_report::site::{self, Facts, Source};
+
+use self::made::Made;
+use super::args::SiteArgs;
+use super::findings::with_published;
+use super::output::{complain, tell};
+use super::report::harness;
+use super::runs;
+
+/// Folders within folders that runs are looked for in.
+const DEPTH: usize = 8;
+/// Runs that are told by name; of more only the number is told.
+const TOLD: usize = 10;
+
+/// A run that was read: its facts, a number for each of its trials, and all that is odd about its files.
+struct Looked {
+    path: PathBuf,
+    facts: Facts,
+    trials: Vec<u64>,
+    notes: Vec<String>,
+}
+
+/// Makes the site.
+///
+/// # Errors
+/// [`Exit::NotStorebench`] when the target holds anything that `site` has not made, when there is no run, and, once the site of the
+/// others is written, when a run could not be read.
+pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
+    let directory = runs::directory("the folder of runs", &args.directory)?;
+    let mut folders = Vec::new();
+    find(&directory, DEPTH, &mut folders)?;
+    if folders.is_empty() {
+        let message =
+            format!("there is no run in {}: name a folder with runs in it", args.directory.display());
+        return Err(Error::new(Exit::NotStorebench, message));
+    }
+    let made = Made::at(&args.out)?;
+    let from = Folders { directory: &directory, out: made.path() };
+    let (mut looked, mut broken) = (Vec::new(), Vec::new());
+    for (path, facts) in folders.iter().zip(each(&folders, |path| look(stores, path, &from))) {
+        match facts {
+            Ok(facts) => looked.push(facts),
+            Err(error) => broken.push(left_out(path, &error.message)),
+        }
+    }
+    let mut notes: Vec<String> =
+        looked.iter().flat_map(|one| &one.notes).map(|note| format!("note: {note}")).collect();
+    notes.extend(without_copies(&mut looked));
+    let empty = looked.extract_if(.., |one| one.trials.is_empty());
+    notes.extend(empty.map(|one| left_out(&one.path, "it has no trial yet")));
+    told(&notes, tell);
+    told(&broken, complain);
+    if looked.is_empty() {
+        let message = "there is nothing to show: no run has a trial that can be read";
+        return Err(Error::new(Exit::Nothing, message));
+    }
+    let number = looked.len();
+    let facts = looked.into_iter().map(|one| one.facts).collect();
+    let pages = site::pages(facts, stores)
+        .map_err(|error| Error::new(Exit::Failure, format!("making the site: {error}")))?;
+    made.write(&pages)?;
+    let index = args.out.join("index.html");
+    tell(&format!(
+        "written: {} of {}: open {} in a browser",
+        counted(pages.len(), "file"),
+        counted(number, "run"),
+        index.display()
+    ));
+    match broken.len() {
+        0 => Ok(Exit::Success),
+        number => {
+            let message =
+                format!("the site lacks {}, named above, that could not be read", counted(number, "run"));
+            Err(Error::new(Exit::NotStorebench, message))
+        }
+    }
+}
+
+fn left_out(path: &Path, why: &str) -> String {
+    format!("left out: {}: {why}", path.display())
+}
+
+/// Tells the first of some lines, and how many more there are.
+fn told(lines: &[String], how: fn(&str)) {
+    lines.iter().take(TOLD).for_each(|line| how(line));
+    if lines.len() > TOLD {
+        how(&format!("and {} more lines like these", lines.len() - TOLD));
+    }
+}
+
+/// The folders of runs in a folder, sorted. No link is followed, and neither runs nor sites are looked into.
+fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
+    if folder.join("run.json").exists() {
+        found.push(folder.to_path_buf());
+        return Ok(());
+    }
+    if depth == 0 || made::is_site(folder) {
+        return Ok(());
+    }
+    let entries = fs::read_dir(folder).map_err(Error::io("looking for runs in", folder))?;
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut within: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().filter(is_folder).map(|entry| entry.path())).collect();
+    within.sort();
+    within.iter().try_for_each(|folder| find(folder, depth - 1, found))
+}
+
+/// Where runs are, and where the site is.
+struct Folders<'p> {
+    directory: &'p Path,
+    out: &'p Path,
+}
+
+impl Folders<'_> {
+    fn source(&self, run: &Path) -> Source {
+        let below = run.strip_prefix(self.directory).unwrap_or(run);
+        let own =
+            if below.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { below };
+        let report = run.join("report.html");
+        let report = report.is_file().then(|| address(&self.out.join("runs"), &report)).flatten();
+        Source { folder: own.display().to_string(), report }
+    }
+}
+
+/// The address of a file as a page in a folder writes it; `None` where a name can't be written down.
+fn address(folder: &Path, file: &Path) -> Option<String> {
+    let [folder, file] = [folder, file].map(|path| path.components().collect::<Vec<Component<'_>>>());
+    let common = folder.iter().zip(&file).take_while(|(a, b)| a == b).count();
+    let down = file[common..].iter().map(|part| part.as_os_str().to_str().map(in_address));
+    let all: Option<Vec<String>> =
+        folder[common..].iter().map(|_| Some("..".to_owned())).chain(down).collect();
+    Some(all?.join("/"))
+}
+
+/// Looks at one run by itself, as its report does.
+fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> {
+    let (run, notes) = folder::read_with_notes(path)?;
+    let trials = trials(&run);
+    let all = [run];
+    let harness = harness(stores);
+    let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
+    let facts = site::facts(&Report::new(&merged), from.source(path));
+    let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
+    Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
+}
+
+/// A number for each trial, which no other trial has, wherever it was copied to.
+fn trials(run: &Run) -> Vec<u64> {
+    let number = |trial: &storebench_core::result::TrialResult| {
+        let mut hasher = DefaultHasher::new();
+        let version = trial.ok().map(|measured| measured.store_version.as_str());
+        (&run.header.hardware, trial.cell.id(), trial.block, &trial.started, version).hash(&mut hasher);
+        hasher.finish()
+    };
+    run.trials.iter().map(number).collect()
+}
+
+/// Leaves out the runs of which another has every trial: copies, and parts beside the run that they were merged into.
+fn without_copies(looked: &mut Vec<Looked>) -> Vec<String> {
+    looked.sort_by(|a, b| b.trials.len().cmp(&a.trials.len()).then_with(|| a.path.cmp(&b.path)));
+    let mut seen: HashMap<u64, PathBuf> = HashMap::new();
+    let mut copies = BTreeMap::new();
+    looked.retain(|one| {
+        let first = one.trials.first().and_then(|trial| seen.get(trial));
+        if let Some(first) = first.filter(|_| one.trials.iter().all(|trial| seen.contains_key(trial))) {
+            copies.insert(one.path.clone(), format!("{} has the same trials", first.display()));
+            return false;
+        }
+        seen.extend(one.trials.iter().map(|trial| (*trial, one.path.clone())));
+        true
+    });
+    copies.into_iter().map(|(path, why)| left_out(&path, &why)).collect()
+}
+
+/// The outcome for each, in their order, by as many threads as there are processors and as the system permits.
+fn each<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let taken = || next.fetch_add(1, Ordering::Relaxed);
+        for (index, one) in
+            std::iter::from_fn(|| Some(taken()).and_then(|index| Some((index, all.get(index)?))))
+        {
+            let outcome = of(one);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
+        }
+    };
+    std::thread::scope(|scope| {
+        let others = std::thread::available_parallelism().map_or(1, usize::from) - 1;
+        for _ in 0..others {
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_found_from_the_page_of_its_run() {
+        let address = |file: &str| address(Path::new("/a/site/runs"), Path::new(file)).unwrap();
+        assert_eq!(address("/a/runs/x y/report.html"), "../../runs/x%20y/report.html");
+        assert_eq!(address("/b/report.html"), "../../../b/report.html");
+    }
+
+    #[test]
+    fn outcomes_have_the_order_of_what_they_are_of() {
+        let numbers: Vec<u32> = (0..1_000).collect();
+        assert_eq!(
+            each(&numbers, |number| number * 2),
+            (0..1_000).map(|number| number * 2).collect::<Vec<_>>()
+        );
+    }
+}
