@@ -502,13 +502,10 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
     workload.def().headline.iter().flat_map(of).collect()
 }
 
-/// The workload of a group, as far as its plan tells. A plan of before there were several is crud's; one that this program
-/// does not know is taken for crud, too.
+/// The workload of a group: that of its first run.
 fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
-    let plan: Option<toml::Table> = merged.runs.get(run).and_then(|run| run.header.plan.parse().ok());
-    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
-    named.unwrap_or(Workload::CRUD)
+    merged.workloads.get(run).copied().unwrap_or(Workload::CRUD)
 }
 
 /// The operations of a workload; in the order of the paper where it is crud.

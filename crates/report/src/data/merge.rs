@@ -8,6 +8,7 @@ use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Run, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
 use storebench_core::workload::reason::is_not_applicable;
+use storebench_core::workload::table::Workload;
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
@@ -155,6 +156,8 @@ pub struct Merged<'a> {
     pub runs: &'a [Run],
     /// The roles of the axes.
     pub layout: Layout,
+    /// The workload of each run.
+    pub(crate) workloads: Vec<Workload>,
     /// Stores of the harness: shown in tables, but they never win.
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
@@ -221,6 +224,7 @@ impl<'a> Merged<'a> {
         Merged {
             runs,
             layout,
+            workloads: runs.iter().map(workload).collect(),
             harness: harness.iter().copied().collect(),
             groups: groups.into_values().collect(),
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
@@ -310,6 +314,14 @@ impl<'a> Merged<'a> {
     pub fn facets(&self) -> BTreeSet<Axis> {
         self.groups.iter().flat_map(|group| &group.key.facets).map(|(axis, _)| *axis).collect()
     }
+}
+
+/// The workload of a run, as far as its plan tells. A plan of before there were several is crud's; one that this program does not
+/// know is taken for crud, too.
+fn workload(run: &Run) -> Workload {
+    let plan: Option<toml::Table> = run.header.plan.parse().ok();
+    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
+    named.unwrap_or(Workload::CRUD)
 }
 
 /// The words that set servers apart from libraries.

@@ -284,9 +284,12 @@ fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
     others.into_iter().fold(place.clone(), |place, axis| place.without(axis))
 }
 
-/// Figures by name, each with the contests of its rows and where they are, by what differs between places.
-fn by_figure(matrix: &Matrix) -> IndexMap<&str, (&Figure, Vec<(String, &Contest)>)> {
-    let mut figures: IndexMap<&str, (&Figure, Vec<(String, &Contest)>)> = IndexMap::new();
+/// A figure, and its contests with where they are, by what differs between places.
+type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
+
+/// Figures by name.
+fn by_figure(matrix: &Matrix) -> IndexMap<&str, Contests<'_>> {
+    let mut figures: IndexMap<&str, Contests<'_>> = IndexMap::new();
     let (_, common) = common(matrix);
     for row in &matrix.rows {
         let known = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
@@ -304,7 +307,7 @@ fn side(
     (name, store, version): (&str, &str, &str),
     checks: &[Vec<Row>; 2],
 ) -> Side {
-    let speed = |(figure, (head, contests)): (&str, (&Figure, Vec<(String, &Contest)>))| {
+    let speed = |(figure, (head, contests)): (&str, Contests<'_>)| {
         let own =
             || contests.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == name);
         let once = own().any(|one| one.figure.trials < 2);

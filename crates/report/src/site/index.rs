@@ -40,6 +40,9 @@ fn number(texts: &mut Texts, text: impl Into<String>) -> usize {
     texts.insert_full(text.into()).0
 }
 
+/// The words of a figure's name and of its range, and 1 where there was one trial.
+type Figure = (usize, usize, u8);
+
 /// The rows of the search.
 #[derive(Default, Serialize)]
 struct Rows {
@@ -54,7 +57,7 @@ struct Rows {
     runs: Vec<[String; 3]>,
     /// Row by row: store, its page, version, guarantee, disk, machine (words); settings and others (words); evidence (HTML), recovery
     /// (words), the run that has it, the run, and names and ranges of figures (words), with a mark where there was one trial.
-    rows: Vec<(Vec<usize>, Vec<(usize, usize, u8)>)>,
+    rows: Vec<(Vec<usize>, Vec<Figure>)>,
 }
 
 /// The page.

@@ -134,7 +134,7 @@ async function start() {
   FILTERS.forEach(fill);
   read();
   $("filters").hidden = false;
-  $("filters").addEventListener("input", changed);
+  for (const kind of ["input", "change"]) $("filters").addEventListener(kind, changed);
   $("filters").addEventListener("reset", () => setTimeout(changed));
   $("filters").addEventListener("submit", (event) => {
     // Enter goes on to what was found.
@@ -147,7 +147,8 @@ async function start() {
   });
   addEventListener("keydown", onKey);
   addEventListener("hashchange", () => {
-    if (!location.hash.includes("=")) return;
+    // A link to a part of the page is no search.
+    if (location.hash && !location.hash.includes("=")) return;
     read();
     show();
   });

@@ -30,7 +30,7 @@ fn site(runs: &[Run]) -> BTreeMap<String, String> {
 
 /// A run in which one store takes so many times as long as the other.
 fn duel(hardware: &str, trials: usize, times: f64) -> Run {
-    let block = vec![Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
+    let block = [Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
     let all: Vec<Vec<Sample>> = (0..trials)
         .map(|trial| block.iter().map(|one| one.clone().times(1.0 + trial as f64 / 100.0)).collect())
         .collect();

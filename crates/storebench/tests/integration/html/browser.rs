@@ -117,13 +117,7 @@ impl Browser {
         }
         self.socket.send(Message::text(message.to_string())).unwrap();
         loop {
-            let message = match self.socket.read() {
-                // A signal came in between, such as that of a process that ended.
-                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => continue,
-                message => message.unwrap(),
-            };
-            let Message::Text(text) = message else { continue };
-            let answer: Value = serde_json::from_str(&text).unwrap();
+            let answer = next(&mut self.socket);
             if answer["id"] == json!(self.number) {
                 return answer;
             }
@@ -263,6 +257,18 @@ impl Drop for Browser {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// The next message of a browser.
+pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => return serde_json::from_str(&text).unwrap(),
+            // A signal came in between, such as that of a process that ended.
+            Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
+            message => drop(message.unwrap()),
+        }
     }
 }
 

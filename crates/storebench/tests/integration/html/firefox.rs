@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, wait};
+use super::browser::{PATIENCE, next, wait};
 
 /// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
@@ -56,8 +56,7 @@ impl Firefox {
         let message = json!({"id": self.number, "method": method, "params": parameters});
         self.socket.send(Message::text(message.to_string())).unwrap();
         loop {
-            let Message::Text(text) = self.socket.read().unwrap() else { continue };
-            let answer: Value = serde_json::from_str(&text).unwrap();
+            let answer = next(&mut self.socket);
             if answer["id"] == json!(self.number) {
                 assert_eq!(answer["type"], "success", "{method}: {answer}");
                 return answer["result"].clone();

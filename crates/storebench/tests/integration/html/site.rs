@@ -36,7 +36,7 @@ fn results_are_searched_and_filtered_and_the_address_keeps_it() {
     assert_eq!(browser.text("#count"), "1 of 6 rows.");
     let address = browser.value("location.hash").as_str().unwrap().to_owned();
     browser.go(&index, "#");
-    assert_eq!(browser.text("#count"), "6 of 6 rows.");
+    browser.until("document.getElementById('count').textContent === '6 of 6 rows.'");
     browser.go(&index, &address);
     browser.until("document.getElementById('count').textContent === '1 of 6 rows.'");
     browser.click("#reset");
