@@ -11,8 +11,8 @@ use serde_json::Value;
 use storebench_core::error::Exit;
 
 use super::{BLOCKS, PLAN, only, read};
-use crate::snippets::python::python_with;
 use crate::cli::support::{STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for};
+use crate::snippets::python::python_with;
 
 /// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.
 const CELLS: usize = 4 * 3;
@@ -319,8 +319,11 @@ fn the_workflow_of_releases_runs_what_there_is() {
     let makefile = fs::read_to_string(root.join("Makefile")).unwrap();
     let workflow = yaml("../../.github/workflows/release.yml");
     let jobs = workflow["jobs"].as_object().unwrap();
-    let ran: Vec<&str> =
-        jobs.values().flat_map(|job| job["steps"].as_array().unwrap()).filter_map(|step| step["run"].as_str()).collect();
+    let ran: Vec<&str> = jobs
+        .values()
+        .flat_map(|job| job["steps"].as_array().unwrap())
+        .filter_map(|step| step["run"].as_str())
+        .collect();
     let targets = fs::read_to_string(root.join("scripts/target.sh")).unwrap();
     for run in &ran {
         let mut words = run.split_whitespace();

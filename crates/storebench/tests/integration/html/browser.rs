@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tungstenite::{Message, WebSocket};
+use tungstenite::{HandshakeError, Message, WebSocket};
 
 /// The longest time for anything before the test fails.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -81,10 +81,7 @@ impl Browser {
         let ready = profile.path().join("DevToolsActivePort");
         let address = wait(|| std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2));
         let (port, path) = address.split_once('\n').unwrap();
-        let stream = TcpStream::connect(("127.0.0.1", port.parse::<u16>().unwrap())).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let (socket, _) =
-            tungstenite::client(format!("ws://127.0.0.1:{port}{}", path.trim()), stream).unwrap();
+        let socket = connected(port.parse().unwrap(), path.trim());
         Some(Browser {
             process,
             socket,
@@ -268,6 +265,21 @@ pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
             // A signal came in between, such as that of a process that ended.
             Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
             message => drop(message.unwrap()),
+        }
+    }
+}
+
+/// A connection to a browser.
+pub fn connected(port: u16, path: &str) -> WebSocket<TcpStream> {
+    loop {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        match tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream) {
+            Ok((socket, _)) => return socket,
+            // As above.
+            Err(HandshakeError::Failure(tungstenite::Error::Io(error)))
+                if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => panic!("{error}"),
         }
     }
 }

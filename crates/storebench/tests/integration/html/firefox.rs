@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, next, wait};
+use super::browser::{PATIENCE, connected, next, wait};
 
 /// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
@@ -39,9 +39,7 @@ impl Firefox {
         let ready = profile.path().join("WebDriverBiDiServer.json");
         let server: Value = wait(|| serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
         let port = server["ws_port"].as_u64().unwrap() as u16;
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let (socket, _) = tungstenite::client(format!("ws://127.0.0.1:{port}/session"), stream).unwrap();
+        let socket = connected(port, "/session");
         let mut firefox = Firefox { process, socket, context: Value::Null, number: 0, _profile: profile };
         firefox.send("session.new", json!({"capabilities": {}}));
         let tree = firefox.send("browsingContext.getTree", json!({}));
