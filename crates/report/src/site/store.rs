@@ -52,7 +52,8 @@ fn about(entry: Option<&StoreDef>) -> Option<Html> {
     let practice = (!entry.practice.is_empty()).then(|| Html::of((BREAK, entry.practice, ".")));
     let promise = |offer: &Offer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
-        Html::of((tag("b").with(offer.guarantee.to_string()), shipped, ": ", offer.settings))
+        let settings = offer.settings.trim_end_matches(", as shipped");
+        Html::of((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
     };
     let promises = list(entry.offers.iter().map(promise).collect());
     Some(Html::of((
