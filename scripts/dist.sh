@@ -201,7 +201,9 @@ make_packages() {
 in_root() {
     place=$1 program=$2 first=${3:-}
     mkdir -p "$place/proc" "$place/dev" "$place/work" "$place/tmp"
-    export place program first
+    written='page.html man/storebench.1' database=
+    case ",$stores," in *,sqlite,*) written="$written results.db" database='--sqlite /work/results.db' ;; esac
+    export place program first database
     # shellcheck disable=SC2016 # expanded in the shell that is started
     unshare --mount --pid --fork --map-root-user sh -euc '
         mount -t proc proc "$place/proc" 2>/dev/null || mount --rbind /proc "$place/proc"
@@ -215,13 +217,13 @@ in_root() {
         there stores
         there run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 --at /work \
             --out /work/runs
-        there report latest --out /work/runs --html /work/page.html --sqlite /work/results.db
+        there report latest --out /work/runs --html /work/page.html $database
         there man /work/man
     ' >"$box/check.log" 2>&1 || fail "it does not work in $place: $(tail -n 3 "$box/check.log")"
     for store in $(echo "$stores" | tr ',' ' '); do
         if grep -qw "$store is not built" "$box/check.log"; then fail "it lacks the store $store in $place"; fi
     done
-    for file in page.html results.db man/storebench.1; do
+    for file in $written; do
         [ -s "$place/work/$file" ] || fail "the program wrote no $file in $place"
     done
     rm -rf "$place"
