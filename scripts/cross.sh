@@ -136,13 +136,11 @@ make_program() {
     [ -n "$built" ] || fail "cargo did not say where the program is"
     unwanted=$(needed "$built") || true
     [ -z "$unwanted" ] || fail "the program needs more of the system than its C library:" "$unwanted"
-    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-    program=$2/storebench-$version-$TARGET_MACHINE
+    program=$2/storebench-$(own_version)-$TARGET_MACHINE
     mkdir -p "$2"
     cp "$built" "$program.$$"
     mv "$program.$$" "$program"
-    glibc=$(readelf -V "$program" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
-    say "made ${program##*/} ($stores), which needs glibc $glibc or newer"
+    say "made ${program##*/} ($stores), which needs glibc $(glibc_of "$program") or newer"
 }
 
 # ---- The test: the quick study, as small as it can be, under qemu. Times mean nothing there, and none is looked at.
@@ -195,6 +193,6 @@ case "${1:-} $#" in
         ;;
     *)
         make_program "$1" "${2:-$cache/programs}"
-        say "it is $program"
+        [ $# -eq 2 ] || say "it is $program"
         ;;
 esac

@@ -99,7 +99,7 @@ make_stage() {
     runner=
     if [ "$TARGET_MACHINE" != "$(uname -m)" ]; then runner="$TARGET_QEMU -L /usr/$TARGET_TRIPLET"; fi
     PROGRAM=$built RUNNER=$runner scripts/install.sh "$stage" >/dev/null
-    glibc=$(readelf -V "$built" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
+    glibc=$(glibc_of "$built")
     processor=
     if [ "$TARGET_MACHINE" = x86_64 ]; then
         processor=" RocksDB in it needs SSE 4.2, which every such processor has since 2010."
@@ -175,13 +175,13 @@ make_packages() {
         *,all,* | *,wiredtiger,*) fail "WiredTiger is under the GPL, and is in no package: leave it out of FEATURES" ;;
     esac
     [ "$(uname -s)" = Linux ] || fail "packages are made on Linux only; build from source instead (docs/building.md)"
-    target=${2:-$(targets | awk -v machine="$(uname -m)" '$2 == machine { print $1 }')}
+    target=${2:-$(this_target)}
     [ -n "$target" ] || fail "no package is made for $(uname -m): name a TARGET of scripts/target.sh"
     of_target "$target" || exit 1
     mkdir -p "$1"
     folder=$(cd "$1" && pwd)
     cd "$root"
-    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+    version=$(own_version)
     repository=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
     about=$(sed -n 's/^description = "\(.*\)"$/\1/p' crates/storebench/Cargo.toml | head -n 1)
     name=storebench-$version-$TARGET_MACHINE-linux
@@ -275,7 +275,7 @@ check_wheel() {
 
 check() {
     [ -d "$1" ] || fail "there is no folder $1"
-    of_target "$(targets | awk -v machine="$(uname -m)" '$2 == machine { print $1 }')" || exit 1
+    of_target "$(this_target)" || exit 1
     (cd "$1" && sha256sum --quiet -c storebench-*"-$TARGET_MACHINE-linux.sha256") >/dev/null 2>&1 ||
         fail "$1 does not hold what \`make dist\` made for this machine"
     unshare --mount --pid --fork --map-root-user true 2>/dev/null ||

@@ -8,6 +8,9 @@
 #   TARGET_QEMU      what runs its programs here
 #   TARGET_CC, TARGET_CXX, TARGET_AR   the compilers and the archiver, unless they are set
 #   ZIG_TARGET       what scripts/zig/tool needs to know
+# this_target        prints the one that is this machine; nothing where it is none of them
+# glibc_of FILE      prints the glibc that a program needs
+# own_version        prints storebench's version
 
 oldest_glibc=2.31
 
@@ -35,4 +38,17 @@ of_target() {
     # Rust's armv7 has no NEON.
     case "$TARGET_MACHINE" in armv7*) ZIG_TARGET="$ZIG_TARGET -mcpu=generic+v7a+vfp3-d32+thumb2-neon" ;; esac
     export TARGET_CC TARGET_CXX TARGET_AR ZIG_TARGET
+}
+
+this_target() {
+    targets | awk -v machine="$(uname -m)" '$2 == machine { print $1 }'
+}
+
+glibc_of() {
+    readelf -V "$1" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | sed 's/GLIBC_//'
+}
+
+# shellcheck disable=SC2154 # of whoever sources this
+own_version() {
+    sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1
 }

@@ -11,6 +11,11 @@ use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
 use super::why::Why;
 
+/// The day of a moment, as results write it.
+pub(crate) fn day(time: &str) -> &str {
+    time.split('T').next().unwrap_or_default()
+}
+
 /// A time as people write it, without the fraction of its second: `2025-01-02 03:04:05 UTC`.
 pub(crate) fn to_the_second(time: &str) -> String {
     let Some((day, hour)) = time.strip_suffix('Z').and_then(|time| time.split_once('T')) else {

@@ -88,7 +88,7 @@ pub fn shade(times: f64) -> u32 {
     (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES) as u32
 }
 
-fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
+pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
     let inner = inner(cells, head.empty);
     match cells.first().map(|(_, cell)| &cell.tone) {
         Some(Tone::Dim) => tag("td").class("none").with(small(inner)),

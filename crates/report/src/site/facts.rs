@@ -94,7 +94,7 @@ pub struct Side {
     pub conditions: Conditions,
     /// Its figures.
     pub speeds: Vec<Speed>,
-    /// The evidence of power cuts of its version at this guarantee: that which comes with the program, then the run's own.
+    /// The evidence of power cuts of its version at this guarantee that comes with the program.
     pub known: Vec<Proof>,
     /// The run's own.
     pub own: Vec<Proof>,
@@ -109,6 +109,12 @@ pub struct Proof {
     pub text: String,
     /// Whether more was lost in any than the guarantee allows.
     pub is_broken: bool,
+}
+
+impl From<&Evidence> for Proof {
+    fn from(one: &Evidence) -> Proof {
+        Proof { text: one.in_words(), is_broken: one.broken > 0 }
+    }
 }
 
 /// A figure of one store.
@@ -192,11 +198,12 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let mut duels = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(report.matrices()) {
         let Some(matrix) = matrix else { continue };
-        let conditions = conditions(merged, group, matrix);
+        let figures = by_figure(matrix);
+        let conditions = conditions(merged, group, matrix, &figures);
         let contestants = contestants(merged, group);
         for (name, (store, version)) in &contestants {
             let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
-            sides.push(side(merged, (matrix, &title, &conditions), (name, store, version), &checks));
+            sides.push(side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
         }
         duels.extend(met(merged, group, &contestants, &conditions));
     }
@@ -233,12 +240,12 @@ fn disk(header: &RunHeader, group: &Group<'_>) -> String {
     joined([kind.as_str(), place.file_system.as_deref().unwrap_or_default()])
 }
 
-fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Conditions {
+fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: &Figures<'_>) -> Conditions {
     let header = &merged.runs[0].header;
     let without = GroupKey { asked: None, ..group.key.clone() };
-    let contests = by_figure(matrix).into_values().flat_map(|(_, contests)| contests);
+    let contests = figures.values().flat_map(|(_, contests)| contests);
     let measured = contests.filter(|(_, contest)| !contest.contenders.is_empty());
-    let places: IndexSet<String> = measured.map(|(place, _)| place).collect();
+    let places: IndexSet<String> = measured.map(|(place, _)| place.clone()).collect();
     let (first, common) = common(matrix);
     Conditions {
         tier: group.key.tier,
@@ -288,8 +295,10 @@ fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
 type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
 
 /// Figures by name.
-fn by_figure(matrix: &Matrix) -> IndexMap<&str, Contests<'_>> {
-    let mut figures: IndexMap<&str, Contests<'_>> = IndexMap::new();
+type Figures<'m> = IndexMap<&'m str, Contests<'m>>;
+
+fn by_figure(matrix: &Matrix) -> Figures<'_> {
+    let mut figures = Figures::new();
     let (_, common) = common(matrix);
     for row in &matrix.rows {
         let known = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
@@ -303,23 +312,22 @@ fn by_figure(matrix: &Matrix) -> IndexMap<&str, Contests<'_>> {
 
 fn side(
     merged: &Merged<'_>,
-    (matrix, title, conditions): (&Matrix, &str, &Conditions),
+    (figures, title, conditions): (&Figures<'_>, &str, &Conditions),
     (name, store, version): (&str, &str, &str),
     checks: &[Vec<Row>; 2],
 ) -> Side {
-    let speed = |(figure, (head, contests)): (&str, Contests<'_>)| {
+    let speed = |(figure, (head, contests)): (&&str, &Contests<'_>)| {
         let own =
             || contests.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == name);
         let once = own().any(|one| one.figure.trials < 2);
-        Some(Speed { figure: figure.to_owned(), range: head.range(own())?, once })
+        Some(Speed { figure: (*figure).to_owned(), range: head.range(own())?, once })
     };
     let evidence =
         merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], |known| known.evidence);
     // Other settings may break what those of the guarantee have kept.
     let is_known =
         |one: &&Evidence| name == store && one.is_of(version) && Some(one.guarantee) == conditions.tier;
-    let known = evidence.iter().filter(is_known);
-    let known = known.map(|one| Proof { text: one.in_words(), is_broken: one.broken > 0 }).collect();
+    let known = evidence.iter().filter(is_known).map(Proof::from).collect();
     let [cuts, recovery] = checks;
     let own = of(cuts, CHECKS[0], title, name).map(proof).collect();
     let opened = of(recovery, CHECKS[1], title, name).last();
@@ -334,7 +342,7 @@ fn side(
         settings,
         version: version.to_owned(),
         conditions: conditions.clone(),
-        speeds: by_figure(matrix).into_iter().filter_map(speed).collect(),
+        speeds: figures.iter().filter_map(speed).collect(),
         known,
         own,
         recovery: opened,
@@ -438,7 +446,7 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
             // A figure of zero has no ratio that trials could bear out.
             (false, Some(Rule::Threshold)) if best.figure.trials < 2 => bout.open += 1,
             (false, _) => bout.won[winner].push(won),
-            (true, Some(Rule::Open | Rule::Crowded | Rule::Scatter | Rule::Seldom)) => bout.open += 1,
+            (true, Some(rule)) if rule.names_candidates() => bout.open += 1,
             (true, _) => bout.close += 1,
         }
     }

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Facts, Proof, Speed};
-use crate::data::summary::to_the_second;
+use crate::data::summary::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, scroll, small, table, tag};
 
 const PAGE: &str = include_str!("page.html");
@@ -66,8 +66,7 @@ pub fn pair_name([a, b]: &[String; 2]) -> String {
 
 /// A link to a run's page.
 pub fn run_link(root: &str, run: &Facts) -> Tag {
-    let when = run.header.started.split('T').next().unwrap_or_default();
-    link(root, "runs", &run.name, (run.header.study.as_str(), " ", when))
+    link(root, "runs", &run.name, (run.header.study.as_str(), " ", day(&run.header.started)))
         .class("run")
         .attr("title", to_the_second(&run.header.started))
 }
@@ -108,6 +107,11 @@ pub fn guarantee(conditions: &Conditions) -> &str {
     if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
 }
 
+/// The class of an element with evidence.
+pub fn class(proof: &Proof) -> &'static str {
+    if proof.is_broken { "broken" } else { "held" }
+}
+
 /// Evidence of power cuts, each with the link to its run where it has one.
 pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html {
     let of = |(proof, run): (&Proof, Option<&Facts>)| {
@@ -115,8 +119,7 @@ pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html 
             Some(run) => Html::of(link(root, "runs", &run.name, &proof.text)),
             None => Html::of(&proof.text),
         };
-        let class = if proof.is_broken { "broken" } else { "held" };
-        tag("div").class(class).with(text)
+        tag("div").class(class(proof)).with(text)
     };
     let all: Vec<Tag> = all.into_iter().map(of).collect();
     if all.is_empty() { Html::of("none of this version") } else { Html::of(all) }

@@ -17,7 +17,7 @@ use super::frame::{
 };
 use super::known::Known;
 use super::store::{self, Line};
-use crate::data::summary::to_the_second;
+use crate::data::summary::{day, to_the_second};
 use crate::markup::{Html, Literal, Tag, list, note, p, row, tag};
 use crate::page::compressed;
 
@@ -105,7 +105,7 @@ fn rows(site: &Site<'_>) -> Rows {
     let at = |run: &Facts| place.get(run.name.as_str()).copied().unwrap_or_default();
     [all.none, all.once] = [NO_FIGURE, ONCE].map(|text| number(&mut all.words, text));
     for run in site.runs {
-        let day = run.header.started.split('T').next().unwrap_or_default();
+        let day = day(&run.header.started);
         all.runs.push([&run.name, &run.header.study, day].map(str::to_owned));
     }
     for (run, side) in site.stores.values().flatten() {

@@ -125,9 +125,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
 
 /// The standing of a store beside the others of its place, in words.
 fn standing(contest: &Contest, one: &Contender) -> String {
-    let is_few =
-        |rule: Option<Rule>| matches!(rule, Some(Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom));
-    let few = contest.contenders.iter().any(|other| is_few(other.rule));
+    let few = contest.contenders.iter().any(|other| other.rule.is_some_and(Rule::names_candidates));
     let winners = contest.winners().count();
     match () {
         () if contest.contenders.len() < 2 => "nothing to compare with".into(),

@@ -7,14 +7,14 @@ use indexmap::IndexMap;
 use storebench_core::store::{Evidence, Offer, StoreDef};
 use storebench_core::units::counted;
 
-use super::facts::{CHECKS, Conditions, Facts, Side, text};
+use super::facts::{CHECKS, Conditions, Facts, Proof, Side, text};
 use super::frame::{
-    UP, circumstances, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
+    UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
     store_link, td,
 };
 use super::known::Known;
 use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, table, tag};
-use crate::page::section::inner;
+use crate::page::section::{cell, inner};
 use crate::section::{Row, Table};
 use crate::sections;
 
@@ -115,8 +115,8 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 /// The evidence that comes with the program, of every version.
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let line = |one: &Evidence| {
-        let class = if one.broken > 0 { "broken" } else { "held" };
-        Html::of((format!("{}, ", one.version), tag("span").class(class).with(one.in_words())))
+        let proof = Proof::from(one);
+        Html::of((format!("{}, ", one.version), tag("span").class(class(&proof)).with(proof.text)))
     };
     let lines: Vec<Html> = entry?.evidence.iter().map(line).collect();
     let says = note(
@@ -152,10 +152,7 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
     for group in &view.groups {
         for line in &group.lines {
             let run = behind.next()?;
-            let cells = line.iter().zip(&view.heads).skip(1).map(|(cells, head)| {
-                let cell = if head.right { tag("td").class("n") } else { tag("td") };
-                cell.with(inner(cells, head.empty))
-            });
+            let cells = line.iter().zip(&view.heads).skip(1).map(|(cells, head)| cell(cells, head));
             let first =
                 (group.title.as_deref(), line.first().map(|cells| tag("small").with(inner(cells, ""))));
             rows.push(row(first, (cells.collect::<Vec<_>>(), td(run_link(UP, run)))));

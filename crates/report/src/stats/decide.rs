@@ -49,6 +49,13 @@ pub enum Rule {
     Little,
 }
 
+impl Rule {
+    /// Whether it names candidates, and no best and no tie.
+    pub fn names_candidates(self) -> bool {
+        matches!(self, Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom)
+    }
+}
+
 /// The standing of one store beside the best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {

@@ -55,11 +55,9 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
         let counts = &disk.counts;
         assert_eq!(disk.name, "quick");
         assert!(counts.requests.writes.requests > 0 && counts.requests.flushes > 0, "{disk:?}");
-        assert_eq!(
-            counts.requests.modelled_ns,
-            (counts.requests.all() - counts.requests.discards.requests) * 1_000,
-            "{disk:?}"
-        );
+        // A microsecond each, and less than another in the queue.
+        let least = (counts.requests.all() - counts.requests.discards.requests) * 1_000;
+        assert!((least..2 * least).contains(&counts.requests.modelled_ns), "{disk:?}");
         // A microsecond is less than a reply takes: times are the host's, and no figure is ranked.
         let measured = trial.ok().unwrap();
         assert!(measured.operations.iter().all(|operation| measured.doubt(&operation.operation).is_some()));

@@ -242,18 +242,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked to, it ends its own processes too. A test that failed may have left it beyond asking.
-        let close = json!({"id": 0, "method": "Browser.close"});
-        let asked = self.socket.send(Message::text(close.to_string())).is_ok();
-        let began = Instant::now();
-        while asked && began.elapsed() < Duration::from_secs(5) {
-            if matches!(self.process.try_wait(), Ok(Some(_)) | Err(_)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        end(&mut self.process, &mut self.socket, &json!({"id": 0, "method": "Browser.close"}));
     }
 }
 
@@ -282,6 +271,20 @@ pub fn connected(port: u16, path: &str) -> WebSocket<TcpStream> {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+/// Ends a browser. Asked to, it ends its own processes too. A test that failed may have left it beyond asking.
+pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value) {
+    let asked = socket.send(Message::text(close.to_string())).is_ok();
+    let began = Instant::now();
+    while asked && began.elapsed() < Duration::from_secs(5) {
+        if matches!(process.try_wait(), Ok(Some(_)) | Err(_)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = process.kill();
+    let _ = process.wait();
 }
 
 /// Waits until there is something.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, connected, next, wait};
+use super::browser::{PATIENCE, connected, end, next, wait};
 
 /// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
@@ -82,15 +82,6 @@ impl Firefox {
 impl Drop for Firefox {
     fn drop(&mut self) {
         let close = json!({"id": 0, "method": "browser.close", "params": {}});
-        let asked = self.socket.send(Message::text(close.to_string())).is_ok();
-        let began = Instant::now();
-        while asked && began.elapsed() < Duration::from_secs(5) {
-            if matches!(self.process.try_wait(), Ok(Some(_)) | Err(_)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        end(&mut self.process, &mut self.socket, &close);
     }
 }
