@@ -45,13 +45,15 @@ pub enum Exit {
     Incomplete,
     /// The other machine or a running server can't be reached, or the connection to it is lost.
     Unreachable,
+    /// A run is incomplete or was changed, or other programs disturbed it.
+    Unsound,
     /// Interrupted; finished results are kept.
     Interrupted,
 }
 
 impl Exit {
     /// Every way to end.
-    pub const ALL: [Exit; 19] = [
+    pub const ALL: [Exit; 20] = [
         Exit::Success,
         Exit::Failure,
         Exit::Usage,
@@ -70,6 +72,7 @@ impl Exit {
         Exit::Worse,
         Exit::Incomplete,
         Exit::Unreachable,
+        Exit::Unsound,
         Exit::Interrupted,
     ];
 
@@ -94,6 +97,7 @@ impl Exit {
             Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
             Exit::Incomplete => "doctor: this machine can't run all of the studies",
             Exit::Unreachable => "--remote, --url: no connection, or it was lost",
+            Exit::Unsound => "check, submit: a run is incomplete, changed or disturbed",
             Exit::Interrupted => "interrupted; finished results are kept",
         }
     }
@@ -119,6 +123,7 @@ impl Exit {
             Exit::Worse => 22,
             Exit::Incomplete => 23,
             Exit::Unreachable => 24,
+            Exit::Unsound => 25,
             Exit::Interrupted => 130,
         }
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
-pub use self::evidence::Evidence;
+pub use self::evidence::{Evidence, numbers};
 pub use self::given::{Given, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
 pub use self::library::Library;

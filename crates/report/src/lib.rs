@@ -6,6 +6,7 @@
 
 pub mod advice;
 pub mod brief;
+pub mod check;
 pub mod claims;
 pub mod column;
 pub mod compare;

@@ -1,5 +1,6 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
+pub mod checklist;
 pub(crate) mod findings;
 pub mod grid;
 pub mod published;

@@ -8,9 +8,9 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, three_digits};
 
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use crate::data::moment::to_the_second;
 use crate::data::noise::{self, Drift};
 use crate::data::spread;
-use crate::data::summary::to_the_second;
 use crate::layout::words;
 use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};

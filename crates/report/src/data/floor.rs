@@ -7,7 +7,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{OperationResult, PlaceInfo, Run, RunHeader};
 
-use super::{planned, spread, summary};
+use super::{moment, planned, spread};
 use crate::column::Unit;
 use crate::stats;
 
@@ -103,7 +103,7 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     let there = there.filter(|_| machine(header) == machine(other))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
         WANTED.iter().filter_map(|wanted| figure(wanted, there, device)).unzip();
-    let day = summary::day(&other.started).to_owned();
+    let day = moment::day(&other.started).to_owned();
     let at = (header.hardware.clone(), place.name.clone());
     Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
 }

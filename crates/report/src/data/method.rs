@@ -8,6 +8,8 @@ use storebench_core::result::Run;
 use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
 use toml::{Table, Value};
 
+use crate::data::made;
+
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
 const NO_PART: [&str; 30] = [
     "format",
@@ -244,37 +246,6 @@ fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The ground that a run stands on: its processor, its kernel, and each engine's version.
-fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
-    let environment = &run.header.environment;
-    let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
-    made.entry("kernel".into()).or_default().insert(&environment.kernel);
-    for trial in &run.trials {
-        let Some(measured) = trial.ok() else { continue };
-        made.entry(trial.cell.store().to_owned()).or_default().insert(&measured.store_version);
-    }
-    made
-}
-
-/// For each run in what it was made on and with otherwise than another of them: `kernel 6.1`, `sqlite 3.40.1`.
-fn made_otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
-    let made: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(made_with).collect();
-    let differs = |name: &String| {
-        let known: BTreeSet<&BTreeSet<&str>> = made.iter().filter_map(|made| made.get(name)).collect();
-        known.len() > 1
-    };
-    let words = |(name, values): (&String, &BTreeSet<&str>)| {
-        let values = if values.is_empty() {
-            "unknown".into()
-        } else {
-            Vec::from_iter(values.iter().copied()).join(" and ")
-        };
-        (name.clone(), format!("{name} {values}"))
-    };
-    made.iter().map(|made| made.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
-}
-
 /// In what the methods of several runs differ.
 #[derive(Debug)]
 pub struct Methods {
@@ -286,7 +257,7 @@ impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::planned(runs);
-        for (words, made) in words.iter_mut().zip(made_otherwise(runs)) {
+        for (words, made) in words.iter_mut().zip(made::otherwise(runs)) {
             words.extend(made);
         }
         Methods { words }
@@ -456,23 +427,6 @@ mod tests {
         assert_eq!(said(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
         assert_eq!(said(&[with("kernel (ntfs3)"), with("kernel (ntfs3)")]), ["", ""]);
         assert_eq!(said(&[with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);
-    }
-
-    #[test]
-    fn another_processor_kernel_or_engine_version_is_another_method() {
-        let same = || planned("lmdb", "a = 1");
-        let with = |change: &dyn Fn(&mut Run)| {
-            let mut other = same();
-            change(&mut other);
-            said(&[same(), other])
-        };
-        let other = with(&|run| run.header.environment.cpu = Some("other".into()));
-        assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
-        assert_eq!(with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
-        assert_eq!(with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
-        let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
-        assert_eq!(with(&newer)[1], "lmdb 9.9");
-        assert_eq!(said(&[same(), planned("redb", "a = 1")]), ["", ""], "each has one alone");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use storebench_core::result::{PlaceInfo, Run, RunHeader};
 use storebench_core::units::{rough_bytes, three_digits};
 
 use crate::data::merge::Merged;
-use crate::data::summary::{rotation, to_the_second};
+use crate::data::moment::to_the_second;
+use crate::data::summary::rotation;
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
 /// A line for each machine: its processor, the studies that ran there, and when the first of them began.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::{Axis, HERE};
-use storebench_core::result::{Run, RunHeader};
+use storebench_core::result::RunHeader;
 use storebench_core::store::{Evidence, Guarantee};
 use storebench_core::units::three_digits;
 use xxhash_rust::xxh3::xxh3_64;
@@ -32,6 +32,8 @@ use crate::stats::Rule;
 pub struct Source {
     /// Its folder, below the one that the site is made of.
     pub folder: String,
+    /// Who published it, where its folder says so.
+    pub measured_by: Option<String>,
     /// The address of its own report from a page's folder; `None` where there is none.
     pub report: Option<String>,
 }
@@ -49,6 +51,10 @@ pub struct Facts {
     pub header: RunHeader,
     /// The method of its work: the same number where it was the same.
     pub method: u64,
+    /// The same without the processor: the plan alone.
+    pub plan: u64,
+    /// Who published it, where its folder says so.
+    pub measured_by: Option<String>,
     /// Each store under each of its conditions.
     pub sides: Vec<Side>,
     /// Each pair of stores that met.
@@ -211,20 +217,17 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let name = name_of(&source.folder);
     let page = run::page_of(report, &source, &verdicts);
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
-    let method = method(run);
-    Some(Facts { folder: source.folder, name, page, header, method, sides, duels, verdicts, checks })
+    let plan = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
+    let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
+    let plan = xxh3_64(plan.as_bytes());
+    let Source { folder, measured_by, .. } = source;
+    Some(Facts { folder, name, page, header, method, plan, measured_by, sides, duels, verdicts, checks })
 }
 
 /// The rows of a section's first table.
 fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
     let tables = Block::tables(report.blocks(section));
     tables.first().map_or_else(Vec::new, |table| table.rows.clone())
-}
-
-/// A number for all that the plan says of the work, the seed aside.
-fn method(run: &Run) -> u64 {
-    let text = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
-    xxh3_64(format!("{:?} {text}", run.header.environment.cpu).as_bytes())
 }
 
 /// The disk of a group: simulated, or its kind as far as it is known, and the file system.

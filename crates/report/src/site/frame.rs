@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Facts, Proof, Speed};
-use crate::data::summary::{day, to_the_second};
+use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, scroll, small, table, tag};
 
 const PAGE: &str = include_str!("page.html");

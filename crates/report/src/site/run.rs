@@ -6,9 +6,10 @@ use super::facts::{CHECKS, Found, Source};
 use super::frame::{link, page, section, store_link, td};
 use crate::data::matrix::{Contender, Contest, Figure, Matrix};
 use crate::data::merge::Merged;
+use crate::data::moment::to_the_second;
 use crate::data::rule::rule_text;
 use crate::data::spread;
-use crate::data::summary::{counts, to_the_second, unfinished};
+use crate::data::summary::{counts, unfinished};
 use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
 use crate::page::{findings, machine, section as part};
 use crate::report::Report;
@@ -53,6 +54,7 @@ fn about(merged: &Merged<'_>, source: &Source) -> Html {
     let rows = [
         ("folder", Html::of(&source.folder)),
         ("machine", Html::of(&header.hardware)),
+        ("measured by", Html::of(source.measured_by.as_deref().unwrap_or("not told"))),
         ("study", Html::of(&header.study)),
         ("started", Html::of(to_the_second(&header.started))),
         ("stores", Html::joined(header.stores.iter().map(store), ", ")),

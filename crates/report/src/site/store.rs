@@ -12,8 +12,8 @@ use super::frame::{
     UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
     store_link, td,
 };
-use super::known::Known;
-use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, table, tag};
+use super::index::Site;
+use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, small, table, tag};
 use crate::page::section::{cell, inner};
 use crate::section::{Row, Table};
 use crate::sections;
@@ -25,11 +25,11 @@ pub type Line<'f> = (&'f Facts, &'f Side);
 const EVIDENCE: &str = "power cuts: states broken, of all";
 
 /// The page.
-pub fn page_of(store: &str, lines: &[Line<'_>], known: &Known<'_>, entry: Option<&StoreDef>) -> String {
+pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
     let subtitle = format!("{} on {}", counted(runs.len(), "run"), counted(machines.len(), "machine"));
-    let rows = lines.iter().map(|line| fact(line, known)).collect();
+    let rows = lines.iter().map(|line| fact(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
     let says = note(
         "A row for each run and guarantee, the strongest guarantee first, then by machine. Speed is a range where several combinations were \
@@ -62,13 +62,15 @@ fn about(entry: Option<&StoreDef>) -> Option<Html> {
     )))
 }
 
-fn fact(line: &Line<'_>, known: &Known<'_>) -> Tag {
+fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
+    let known = &site.known;
+    let newer = site.entries.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
     let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
     row(
         guarantee(&side.conditions),
         (
-            td((&side.version, settings)),
+            td((&side.version, newer, settings)),
             td(proofs(UP, known.proofs(run, side))),
             td(known.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
             speeds(run, &side.speeds),

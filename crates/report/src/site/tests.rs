@@ -18,7 +18,8 @@ fn folder(number: usize) -> String {
 fn looked(runs: &[Run]) -> Vec<Facts> {
     let one = |(number, run): (usize, &Run)| {
         let own = std::slice::from_ref(run);
-        let source = Source { folder: folder(number), report: Some("../../report.html".into()) };
+        let source =
+            Source { folder: folder(number), measured_by: None, report: Some("../../report.html".into()) };
         facts(&Report::new(&Merged::new(own, &["null"])), source).unwrap()
     };
     runs.iter().enumerate().map(one).collect()
@@ -136,4 +137,25 @@ fn nothing_that_others_wrote_becomes_markup() {
         assert!(!text.contains("<script>alert"), "{name}");
         assert!(name.matches('/').count() <= 1 && !name.contains(['<', '\'', '"']), "{name}");
     }
+}
+
+#[test]
+fn a_run_is_repeated_by_others_with_the_same_versions_and_an_older_version_expires() {
+    let of = |hardware: &str, version: &str, kernel: &str| {
+        let mut run = blocks(hardware, &[vec![Sample::new("a"), Sample::new("b")]]);
+        run.header.environment.kernel = kernel.into();
+        for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "a") {
+            trial.measured.as_mut().unwrap().store_version = version.into();
+        }
+        run
+    };
+    let told = |runs: &[Run]| {
+        let site = site(runs);
+        let counts = site["runs.html"].matches("<td>1 other</td>").count();
+        (counts, site["stores/a.html"].matches("expired: ").count())
+    };
+    assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.9", "k"), of("box", "3.9", "k")]), (3, 0));
+    assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.46", "k")]), (0, 1), "3.9 is older than 3.46");
+    let kernels = [of("box", "Linux 6.1", "Linux 6.1.0 x86_64"), of("other", "Linux 6.9", "Linux 6.9.0 x86_64")];
+    assert_eq!(told(&kernels), (0, 0), "no kernel replaces another");
 }

@@ -14,12 +14,11 @@ use crate::data::effects::effects;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
+use crate::data::moment::to_the_second;
 use crate::data::names::{HEADING, LISTED, store_style};
 use crate::data::pace;
 use crate::data::saturated;
-use crate::data::summary::{
-    Lists, counts, doubt_lines, missing, noise_lines, rotation, to_the_second, unfinished,
-};
+use crate::data::summary::{Lists, counts, doubt_lines, missing, noise_lines, rotation, unfinished};
 
 /// The summary. Each line is ended.
 pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {

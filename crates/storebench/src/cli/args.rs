@@ -4,6 +4,7 @@ mod advise;
 mod answer;
 mod axes;
 mod board;
+mod check;
 mod compare;
 mod doctor;
 mod generate;
@@ -12,6 +13,7 @@ mod number;
 mod plug;
 mod question;
 mod site;
+mod submit;
 mod trace;
 mod tune;
 mod work;
@@ -35,6 +37,7 @@ use storebench_core::units::{parse_count, split_list};
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::board::{BoardArgs, OURS};
+pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
@@ -43,6 +46,7 @@ use self::number::whole;
 pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
+pub use self::submit::SubmitArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
@@ -95,6 +99,10 @@ pub enum Command {
     Merge(MergeArgs),
     /// Turn a folder of runs into a static site: stores, pairs, findings
     Site(SiteArgs),
+    /// Check that a run is complete, unchanged and was not disturbed
+    Check(CheckArgs),
+    /// Make the folder and the text with which a run is submitted to a collection of results
+    Submit(SubmitArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
     /// Find good settings of a store for your records, by measuring

@@ -9,9 +9,10 @@ use serde::Serialize;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::STUDIES;
 use storebench_core::store::StoreDef;
+use storebench_report::terminal::checklist::{Group, State, entry};
 use storebench_report::terminal::grid::wrap;
 
-use self::checks::{Group, Here, Line, State};
+use self::checks::Here;
 use self::studies::{Ability, Lack};
 use super::args::DoctorArgs;
 use super::output::{WIDTH, print, print_data};
@@ -64,48 +65,30 @@ fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findi
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
 
-/// The widths of a line's first two columns.
-const NAME_WIDTH: usize = 18;
-const STATE_WIDTH: usize = 6;
+/// The meaning of a state where it is told of this machine.
+fn meaning(state: State) -> &'static str {
+    match state {
+        State::Ok => "it is there",
+        State::No => "what needs it can't be run here",
+        State::Hint => "it may disturb figures, or make them mean less",
+    }
+}
 
 fn page(found: &Findings) -> String {
     let mut text = String::from("What this machine can run\n");
     for study in &found.studies {
-        text.push_str(&entry(
-            &study.name,
-            if study.lacks.is_empty() { "yes" } else { "part" },
-            &study.words(),
-        ));
+        let word = if study.lacks.is_empty() { "yes" } else { "part" };
+        text.push_str(&entry(&study.name, word, &study.words(), WIDTH));
         for Lack { reason, combinations } in &study.lacks {
-            text.push_str(&entry("", "", &format!("{combinations} need more: {reason}")));
+            text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
-    for Group { about, lines } in &found.checks {
-        text.push_str(&format!("\n{}\n", capital(about)));
-        for Line { name, state, found, help } in lines {
-            let help = help.as_ref().map_or(String::new(), |help| format!(": {help}"));
-            text.push_str(&entry(name, state.word(), &format!("{found}{help}")));
-        }
+    for group in &found.checks {
+        text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
-    let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.word(), state.meaning()));
+    let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.word(), meaning(state)));
     text.push_str(&format!("\n{}", wrap(&format!("{}.", states.join("; ")), WIDTH, "")));
     text
-}
-
-/// A line: a name, a word, and a sentence that goes on below itself.
-fn entry(name: &str, word: &str, sentence: &str) -> String {
-    let first = format!("  {name:<NAME_WIDTH$} {word:<STATE_WIDTH$} ");
-    let indent = " ".repeat(first.chars().count());
-    let sentence = wrap(sentence, WIDTH.saturating_sub(indent.len()), "");
-    let mut lines = sentence.lines();
-    let mut text = format!("{first}{}\n", lines.next().unwrap_or_default());
-    lines.for_each(|line| text.push_str(&format!("{indent}{line}\n")));
-    text
-}
-
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -124,20 +107,11 @@ mod tests {
         let text = page(&found);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         for group in &found.checks {
-            assert!(text.contains(&capital(group.about)) && !group.lines.is_empty(), "{text}");
+            assert!(text.contains(&group.text(WIDTH)) && !group.lines.is_empty(), "{text}");
             for line in &group.lines {
                 assert!(text.contains(&line.name) && !line.found.is_empty(), "{}: {text}", line.name);
             }
         }
         assert!(text.starts_with("What this machine can run\n  data-size"), "{text}");
-    }
-
-    #[test]
-    fn a_sentence_goes_on_below_itself() {
-        let text = entry("name", "no", &"word ".repeat(20));
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(
-            lines.len() > 1 && lines[1].starts_with(&" ".repeat(28)) && lines[1].trim().starts_with("word")
-        );
     }
 }

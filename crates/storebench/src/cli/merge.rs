@@ -42,7 +42,7 @@ struct Merged {
 /// # Errors
 /// [`Exit::Unlike`] when they are not of one plan, made in one way; when a part is there twice; when something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
-    refuse_there(&args.out)?;
+    runs::refuse_there("--out", &args.out)?;
     let parts = once(read(&args.runs)?)?;
     check_alike(&parts)?;
     let split = split(stores, &parts);
@@ -59,15 +59,6 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
         tell(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
     Ok(Exit::Success)
-}
-
-/// A slip on the command line must not cost anybody's data.
-fn refuse_there(out: &Path) -> Result<()> {
-    let is_empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
-    if fs::symlink_metadata(out).is_err() || (!out.is_symlink() && is_empty()) {
-        return Ok(());
-    }
-    Err(Error::bad_value(format!("{} already exists: --out takes a new directory", out.display())))
 }
 
 /// Reads the runs, those in what `merge` has made before each for itself; in an order that is not that of the command line.

@@ -3,6 +3,7 @@
 mod advise;
 mod args;
 mod board;
+mod check;
 mod clean;
 mod compare;
 mod crash;
@@ -42,6 +43,7 @@ mod stages;
 mod start;
 mod stores;
 mod studies;
+mod submit;
 mod trace;
 mod tune;
 mod usage;
@@ -119,6 +121,8 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Merge(args) => merge::merge(stores, &args),
         Command::Site(args) => site::site(stores, &args),
+        Command::Check(args) => check::check(stores, &args),
+        Command::Submit(args) => submit::submit(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),

@@ -49,11 +49,11 @@ pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     names.iter().map(|name| find_any(name, runs)).collect()
 }
 
-/// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+/// The folders of the runs that a user names: folders of runs, or folders in which an answer's runs lie.
 ///
 /// # Errors
-/// When one can't be read, or is named twice.
-pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
+/// When one is named twice, or `latest` is asked for and there is no run.
+pub fn each(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
     none_twice(&paths)?;
     let mut folders = Vec::new();
@@ -64,6 +64,27 @@ pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
         }
         folders.extend(within);
     }
+    Ok(folders)
+}
+
+/// Makes sure that a directory that is to be made is not there, or is empty: a slip on the command line must not cost anybody's data.
+///
+/// # Errors
+/// [`Exit::BadValue`] when there is something.
+pub fn refuse_there(option: &str, path: &Path) -> Result<()> {
+    let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
+        return Ok(());
+    }
+    Err(Error::bad_value(format!("{} already exists: {option} takes a new directory", path.display())))
+}
+
+/// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+///
+/// # Errors
+/// When one can't be read, or is named twice.
+pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
+    let folders = each(names, runs)?;
     let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     no_copies(folders.iter().zip(&all))?;
     Ok(all)

@@ -21,6 +21,7 @@ mod run_folders;
 mod running;
 mod scopes;
 pub mod site;
+mod submitting;
 pub mod support;
 mod tampering;
 mod terminal;

@@ -130,6 +130,7 @@ const REPORT: Modules = &[
         "site",
         &["claims", "column", "data", "layout", "markup", "page", "report", "section", "sections", "stats"],
     ),
+    ("check", &["data", "report", "stats", "terminal"]),
     // `compare` for the figures that are watched.
     ("files", &["column", "compare", "data", "layout", "report", "section", "sections", "stats"]),
 ];

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
 use storebench_core::background;
 use storebench_core::cell::Background;
@@ -17,62 +16,10 @@ use storebench_core::place::probe::Probe;
 use storebench_core::result::{Environment, Limited, PlaceInfo};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
+use storebench_report::check::{BUSY, SLOW_CLOCK_NS};
+use storebench_report::terminal::checklist::{Group, Line};
 
 use super::super::machines;
-
-/// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It is there.
-    Ok,
-    /// It is not there: what needs it can't be run.
-    No,
-    /// It may disturb figures, or make them mean less.
-    Hint,
-}
-
-impl State {
-    /// The word on the page.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::No => "no",
-            State::Hint => "hint",
-        }
-    }
-
-    /// Its meaning.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            State::Ok => "it is there",
-            State::No => "what needs it can't be run here",
-            State::Hint => "it may disturb figures, or make them mean less",
-        }
-    }
-}
-
-/// A line of the page.
-#[derive(Debug, Serialize)]
-pub struct Line {
-    /// Its subject.
-    pub name: String,
-    /// The result of the check.
-    pub state: State,
-    /// The finding in words.
-    pub found: String,
-    /// The help, in words, where it is not said already.
-    pub help: Option<String>,
-}
-
-/// The lines of one check.
-#[derive(Debug, Serialize)]
-pub struct Group {
-    /// Their subject.
-    pub about: &'static str,
-    /// One or more.
-    pub lines: Vec<Line>,
-}
 
 /// The machine and directory that the checks look at.
 pub struct Here<'a> {
@@ -132,22 +79,10 @@ pub fn all(here: &Here<'_>) -> Vec<Group> {
     all.filter(|group| !group.lines.is_empty()).collect()
 }
 
-fn ok(name: impl Into<String>, found: impl Into<String>) -> Line {
-    Line { name: name.into(), state: State::Ok, found: found.into(), help: None }
-}
-
-fn no(name: impl Into<String>, found: impl Into<String>) -> Line {
-    Line { state: State::No, ..ok(name, found) }
-}
-
-fn hint(name: impl Into<String>, found: impl Into<String>, help: impl Into<String>) -> Line {
-    Line { state: State::Hint, help: Some(help.into()), ..ok(name, found) }
-}
-
 fn either(name: impl Into<String>, there: std::result::Result<impl Into<String>, String>) -> Line {
     match there {
-        Ok(found) => ok(name, found),
-        Err(why) => no(name, why),
+        Ok(found) => Line::ok(name, found),
+        Err(why) => Line::no(name, why),
     }
 }
 
@@ -157,22 +92,22 @@ fn stores(here: &Here<'_>) -> Vec<Line> {
     let names: Vec<&str> = built.iter().map(|store| store.name).collect();
     let missing =
         missing.iter().map(|store| either(store.name, store.open.map(|_| "").map_err(str::to_owned)));
-    [ok("built in", names.join(", "))].into_iter().chain(missing).collect()
+    [Line::ok("built in", names.join(", "))].into_iter().chain(missing).collect()
 }
 
 fn rights(here: &Here<'_>) -> Vec<Line> {
     let root = match here.is_root {
-        true => ok("root", "yes"),
+        true => Line::ok("root", "yes"),
         false => {
             let help = format!(
                 "file systems in images other than {WITHOUT_ROOT}, and cold reads of names and inodes, need sudo"
             );
-            hint("root", "no", help)
+            Line::hint("root", "no", help)
         }
     };
     let counted = match &here.cgroups {
-        Ok(()) => ok("memory by cgroup", "the page cache counts as the trial's"),
-        Err(why) => hint("memory by cgroup", "the page cache is not counted", why),
+        Ok(()) => Line::ok("memory by cgroup", "the page cache counts as the trial's"),
+        Err(why) => Line::hint("memory by cgroup", "the page cache is not counted", why),
     };
     let devices = driver::devices().map(|(name, there)| either(name, there));
     let disks = either("simulated disks", image::simulated());
@@ -218,8 +153,8 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
     let PlaceInfo { path, file_system, device, free_bytes, .. } = &here.place;
     let kind = file_system.as_deref().unwrap_or("unknown file system");
     let lies = match device {
-        Some(device) => ok("lies on", format!("{kind} on {device}: {path}")),
-        None => hint(
+        Some(device) => Line::ok("lies on", format!("{kind} on {device}: {path}")),
+        None => Line::hint(
             "lies on",
             format!("{kind}: {path}"),
             "no block device is known under it, so what reaches the disk is not counted",
@@ -227,8 +162,8 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
     };
     let free = rough_bytes(*free_bytes as f64);
     let room = match *free_bytes < MUCH_DISK {
-        true => hint("free", free, "the larger combinations of some studies need more"),
-        false => ok("free", free),
+        true => Line::hint("free", free, "the larger combinations of some studies need more"),
+        false => Line::ok("free", free),
     };
     let sync_ns = here.probe.sync_ns as f64;
     let took = match sync_ns < 1e6 {
@@ -236,50 +171,51 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
         false => format!("{} ms each", three_digits(sync_ns / 1e6)),
     };
     let sync = match here.probe.sync_ns < QUICK_SYNC_NS {
-        true => hint(
+        true => Line::hint(
             "syncs",
             took,
             "few disks are as quick, so they may not reach the disk, and `power` may not hold in a power cut",
         ),
-        false => ok("syncs", took),
+        false => Line::ok("syncs", took),
     };
     vec![lies, room, sync]
 }
-
-/// A clock that takes longer than this to read blurs the quickest operations.
-const SLOW_CLOCK_NS: f64 = 100.0;
-/// Load per processor from which others are clearly at work.
-const BUSY: f64 = 0.2;
 
 fn machine(here: &Here<'_>) -> Vec<Line> {
     let machine = &here.environment;
     let took = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
     let clock = match machine.clock_ns > SLOW_CLOCK_NS {
-        true => hint(
+        true => Line::hint(
             "clock",
             took,
             format!("operations of less than a microsecond are blurred{}", quicker_clock()),
         ),
-        false => ok("clock", took),
+        false => Line::ok("clock", took),
     };
     let load = match machine.load_1min {
         Some(load) if load > BUSY * f64::from(machine.cores) => {
             let found = format!("{load} on {} processors", machine.cores);
-            hint(
+            Line::hint(
                 "other load",
                 found,
                 "end what else runs (ps aux --sort=-%cpu lists it), or wait for a minute",
             )
         }
-        Some(load) => ok("other load", format!("{load} on {} processors", machine.cores)),
-        None => hint("other load", "not known", "end what else runs"),
+        Some(load) => Line::ok("other load", format!("{load} on {} processors", machine.cores)),
+        None => Line::hint("other load", "not known", "end what else runs"),
     };
     let free = environment::memory_available_bytes();
     let memory =
         free.map_or("not known".to_owned(), |bytes| format!("{} available", rough_bytes(bytes as f64)));
     let all =
         machine.memory_bytes.map_or(String::new(), |bytes| format!(" of {}", rough_bytes(bytes as f64)));
-    vec![governor(machine.governor.as_deref()), turbo(), clock, load, ok("memory", format!("{memory}{all}"))]
+    vec![
+        governor(machine.governor.as_deref()),
+        turbo(),
+        clock,
+        load,
+        Line::ok("memory", format!("{memory}{all}")),
+    ]
 }
 
 /// Where the kernel says which clocks there are, and takes the name of another.
@@ -299,9 +235,9 @@ fn quicker_clock() -> String {
 
 fn governor(governor: Option<&str>) -> Line {
     match governor {
-        None => ok("governor", "none to choose: the host decides, or the processor"),
-        Some("performance") => ok("governor", "performance"),
-        Some(other) => hint(
+        None => Line::ok("governor", "none to choose: the host decides, or the processor"),
+        Some("performance") => Line::ok("governor", "performance"),
+        Some(other) => Line::hint(
             "governor",
             other,
             "the frequency changes with the load: cpupower frequency-set -g performance (apt-get install linux-cpupower)",
@@ -319,18 +255,19 @@ fn turbo() -> Line {
     for (file, on, off) in TURBO {
         if let Ok(text) = fs::read_to_string(file) {
             return match text.trim() == on {
-                true => hint("turbo", "on", format!("speed depends on heat: echo {off} > {file}")),
-                false => ok("turbo", "off"),
+                true => Line::hint("turbo", "on", format!("speed depends on heat: echo {off} > {file}")),
+                false => Line::ok("turbo", "off"),
             };
         }
     }
-    ok("turbo", "none to switch off here")
+    Line::ok("turbo", "none to switch off here")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use storebench_core::stores::NULL;
+    use storebench_report::terminal::checklist::State;
 
     #[test]
     fn every_check_says_something() {

@@ -94,6 +94,8 @@ const CLI: Modules = &[
     ("doctor", &["args", "launch", "machines", "output", "runs"]),
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),
+    ("check", &["args", "output", "report", "runs"]),
+    ("submit", &["args", "check", "output", "runs"]),
     ("site", &["args", "findings", "output", "report", "runs"]),
     ("stores", &["evidence", "output"]),
     ("studies", &["output"]),

@@ -1,0 +1,188 @@
+//! The soundness of one run, for those who are to believe figures of others: is it complete, do its figures follow from its own
+//! histograms, was the machine quiet, how much did the harness take, what is doubtful.
+
+mod figures;
+
+use std::collections::HashSet;
+
+use storebench_core::result::{Environment, Outcome, Run};
+use storebench_core::units::{counted, three_digits};
+
+use crate::data::merge::Merged;
+use crate::data::rule::rule_text;
+use crate::data::summary::{counts, doubt_lines, noise_lines, unfinished};
+use crate::data::{builds, crowd};
+use crate::report::Report;
+use crate::stats::Rule;
+use crate::terminal::checklist::{Group, Line, State};
+
+/// A clock that takes longer than this to read blurs the quickest operations.
+pub const SLOW_CLOCK_NS: f64 = 100.0;
+/// Load per processor from which others are clearly at work.
+pub const BUSY: f64 = 0.2;
+/// The share of the threads' time from which the harness took more of it than the store.
+const MUCH: f64 = 0.5;
+/// Findings of one kind that are told; of more only the number is.
+const TOLD: usize = 3;
+
+/// All checks of a run that stands alone in `report`; `notes` say what was odd about its files.
+pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
+    let merged = report.merged;
+    let Some(run) = merged.runs.first() else { return Vec::new() };
+    vec![
+        Group { about: "the files", lines: vec![read(run, notes), follows(run), once(run)] },
+        Group { about: "the run", lines: complete(merged).chain(trials(report)).collect() },
+        Group { about: "the machine", lines: machine(merged, &run.header.environment) },
+        Group { about: "the figures", lines: vec![harness(merged, run), doubts(merged), engines(merged)] },
+    ]
+}
+
+/// Whether no check says no.
+pub fn is_sound(groups: &[Group]) -> bool {
+    groups.iter().flat_map(|group| &group.lines).all(|line| line.state != State::No)
+}
+
+/// The first of some findings, and how many more there are; `None` where there is none.
+fn some(found: &[String]) -> Option<String> {
+    let more = found.len().saturating_sub(TOLD);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let told: Vec<String> = found.iter().take(TOLD).cloned().chain(more).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn read(run: &Run, notes: &[String]) -> Line {
+    match some(notes) {
+        Some(notes) => Line::no("results", notes),
+        None => Line::ok("results", format!("read whole: {}", counted(run.trials.len(), "trial"))),
+    }
+}
+
+fn follows(run: &Run) -> Line {
+    let (checked, wrong) = figures::wrong(run);
+    match some(&wrong) {
+        Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
+        None => Line::ok(
+            "figures",
+            format!("those of {} follow from their histograms", counted(checked, "operation")),
+        ),
+    }
+}
+
+/// Whether each trial is there once, and no two ran at once.
+fn once(run: &Run) -> Line {
+    let (mut cells, mut positions) = (HashSet::new(), HashSet::new());
+    let mut wrong: Vec<String> = Vec::new();
+    for trial in &run.trials {
+        if !cells.insert((&trial.cell, trial.block)) || !positions.insert(trial.position) {
+            wrong.push(format!("{}, block {}, is there twice", trial.cell.id(), trial.block));
+        }
+    }
+    match some(&wrong) {
+        Some(wrong) => Line::no("trials", wrong),
+        None => Line::ok("trials", "each is there once"),
+    }
+}
+
+fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
+    let lacking = unfinished(merged);
+    let whole = lacking.is_empty().then(|| Line::ok("complete", counts(merged)));
+    let lacking = lacking.into_iter().map(|line| Line::no("complete", line));
+    let failed = merged
+        .runs
+        .iter()
+        .flat_map(|run| &run.trials)
+        .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
+        .count();
+    let failed = (failed > 0).then(|| {
+        let help = "its report tells the reasons: storebench report RUN";
+        Line::hint("failed", format!("{} failed", counted(failed, "trial")), help)
+    });
+    whole.into_iter().chain(lacking).chain(failed)
+}
+
+/// Whether there are trials enough to name the best.
+fn trials(report: &Report<'_>) -> Vec<Line> {
+    let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
+    let mut few: Vec<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
+    few.sort_unstable();
+    few.dedup();
+    few.into_iter()
+        .map(|rule| Line { state: State::Hint, ..Line::ok("candidates", rule_text(rule)) })
+        .collect()
+}
+
+fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
+    let mut lines = Vec::new();
+    lines.extend(crowd::lines(merged).into_iter().map(|line| Line::no("other programs", line)));
+    if lines.is_empty() {
+        let known =
+            merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
+        lines.push(match known.reduce(f64::max) {
+            Some(most) => Line::ok(
+                "other programs",
+                format!("kept {} of {} processors busy at most", three_digits(most), machine.cores),
+            ),
+            None => Line::hint("other programs", "not known", "this system does not tell what they took"),
+        });
+    }
+    lines.push(match machine.load_1min {
+        Some(load) if load > BUSY * f64::from(machine.cores) => {
+            let found = format!("{load} on {} processors when the run began", machine.cores);
+            Line::hint("load", found, "something else was running, or had just ended")
+        }
+        Some(load) => Line::ok("load", format!("{load} on {} processors when the run began", machine.cores)),
+        None => Line::hint("load", "not known", "this system does not tell it"),
+    });
+    let clock = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
+    lines.push(match machine.clock_ns > SLOW_CLOCK_NS {
+        true => Line::hint("clock", clock, "operations of less than a microsecond are blurred"),
+        false => Line::ok("clock", clock),
+    });
+    if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
+        lines.push(Line::hint("governor", governor, "the frequency changed with the load"));
+    }
+    let noise = noise_lines(merged);
+    match noise.is_empty() {
+        true => lines.push(Line::ok("noise", "no trial far off the others of its combination, and no drift")),
+        false => lines.push(Line::hint("noise", "trials differ", noise.join(" "))),
+    }
+    lines
+}
+
+fn harness(merged: &Merged<'_>, run: &Run) -> Line {
+    let stores = run.trials.iter().filter(|trial| !merged.is_harness(trial.cell.store()));
+    let shares = stores.flat_map(|trial| {
+        let operations = trial.ok().into_iter().flat_map(|measured| &measured.operations);
+        operations.filter_map(move |one| Some((one.harness_share?, &one.operation, &trial.cell)))
+    });
+    let Some((share, operation, cell)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Line::ok("harness", "no closed loop, so no share of its own");
+    };
+    let found =
+        format!("took at most {:.0} % of the threads' time: {operation} of {}", share * 100.0, cell.id());
+    match share > MUCH {
+        true => Line::hint(
+            "harness",
+            found,
+            "storebench was busy for longer than the store was; latencies are the store's alone",
+        ),
+        false => Line::ok("harness", found),
+    }
+}
+
+fn doubts(merged: &Merged<'_>) -> Line {
+    match some(&doubt_lines(merged)) {
+        Some(doubts) => Line::hint("doubts", "some figures can't be as they seem", doubts),
+        None => Line::ok("doubts", "none"),
+    }
+}
+
+fn engines(merged: &Merged<'_>) -> Line {
+    match some(&builds::not_ranked(merged)) {
+        Some(builds) => Line::hint("engines", "not all are as their authors ship them", builds),
+        None => Line::ok("engines", "none is built as its authors would not ship it"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! The ground that runs stand on: their processor and kernel, each engine's version, and the build of each engine. Runs that differ
+//! in one of these are of another method.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench_core::result::Run;
+use storebench_core::store::StoreBuild;
+
+/// For each run in what it was made on and with otherwise than another of them, by key: `kernel 6.1`, `sqlite 3.40.1`,
+/// `rocksdb built with -march=native`.
+pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
+    let mut all = on_and_with(runs);
+    for (words, built) in all.iter_mut().zip(built_otherwise(runs)) {
+        words.extend(built.map(|built| ("build".to_owned(), built)));
+    }
+    all
+}
+
+/// A run's processor, its kernel, and each engine's version.
+fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
+    let environment = &run.header.environment;
+    let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
+    made.entry("kernel".into()).or_default().insert(&environment.kernel);
+    for trial in &run.trials {
+        let Some(measured) = trial.ok() else { continue };
+        made.entry(trial.cell.store().to_owned()).or_default().insert(&measured.store_version);
+    }
+    made
+}
+
+fn on_and_with(runs: &[Run]) -> Vec<Vec<(String, String)>> {
+    let made: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(made_with).collect();
+    let differs = |name: &String| {
+        let known: BTreeSet<&BTreeSet<&str>> = made.iter().filter_map(|made| made.get(name)).collect();
+        known.len() > 1
+    };
+    let words = |(name, values): (&String, &BTreeSet<&str>)| {
+        let values = if values.is_empty() {
+            "unknown".into()
+        } else {
+            Vec::from_iter(values.iter().copied()).join(" and ")
+        };
+        (name.clone(), format!("{name} {values}"))
+    };
+    made.iter().map(|made| made.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
+}
+
+/// The parts of builds, by store: where its library comes from, its compiler, and each flag.
+type Parts<'r> = BTreeMap<&'r str, BTreeSet<&'r str>>;
+
+fn parts(build: &StoreBuild) -> impl Iterator<Item = &str> {
+    // The flags, and behind a semicolon the compiler.
+    let (flags, compiler) = build.flags.as_deref().map_or(("", None), |all| match all.split_once("; ") {
+        Some((flags, compiler)) => (flags, Some(compiler)),
+        None => (all, None),
+    });
+    flags.split_whitespace().chain(compiler).chain([build.source.as_str()])
+}
+
+/// The builds of a run's engines, as far as they are known. One that is not ranked is pooled with none anyway.
+fn built_with(run: &Run) -> Parts<'_> {
+    let mut built = Parts::new();
+    for trial in &run.trials {
+        let build = trial.ok().and_then(|measured| measured.store_build.as_ref());
+        let Some(build) = build.filter(|build| build.not_ranked.is_none()) else { continue };
+        built.entry(trial.cell.store()).or_default().extend(parts(build));
+    }
+    built
+}
+
+/// For each run how those of its engines were built that another run has in another build: by the parts that only some of these
+/// builds have.
+fn built_otherwise(runs: &[Run]) -> Vec<Option<String>> {
+    let built: Vec<Parts<'_>> = runs.iter().map(built_with).collect();
+    let stores: BTreeSet<&str> = built.iter().flat_map(|built| built.keys().copied()).collect();
+    let of = |store| built.iter().filter_map(move |built: &Parts<'_>| built.get(store));
+    // By store the parts that all of its builds have, and those that any has.
+    let differing: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = stores
+        .into_iter()
+        .map(|store| {
+            let any: BTreeSet<&str> = of(store).flatten().copied().collect();
+            let all = any.iter().copied().filter(|part| of(store).all(|own| own.contains(part))).collect();
+            (store, (all, any))
+        })
+        .filter(|(_, (all, any)): &(_, (BTreeSet<&str>, BTreeSet<&str>))| all.len() < any.len())
+        .collect();
+    built.iter().map(|built| words(built, &differing)).collect()
+}
+
+fn words(built: &Parts<'_>, differing: &BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)>) -> Option<String> {
+    let (mut stores, mut with, mut without) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for (store, (all, any)) in differing {
+        let Some(own) = built.get(store) else { continue };
+        stores.push(*store);
+        with.extend(own.difference(all).copied());
+        without.extend(any.difference(own).copied());
+    }
+    let who = match stores.as_slice() {
+        [] => return None,
+        [.., _] if stores.len() > 2 => format!("{} engines", stores.len()),
+        few => few.join(" and "),
+    };
+    let (word, parts) = if with.is_empty() { ("without", without) } else { ("with", with) };
+    Some(format!("{who} built {word} {}", Vec::from_iter(parts).join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    fn said(runs: &[Run]) -> Vec<String> {
+        let words =
+            |words: Vec<(String, String)>| words.into_iter().map(|(_, words)| words).collect::<Vec<_>>();
+        otherwise(runs).into_iter().map(|all| words(all).join(", ")).collect()
+    }
+
+    fn of(stores: &[&str]) -> Run {
+        run("box", &stores.iter().map(|store| Sample::new(store)).collect::<Vec<_>>())
+    }
+
+    fn built(stores: &[&str], flags: &str) -> Run {
+        let mut run = of(stores);
+        for trial in &mut run.trials {
+            let build = StoreBuild::new("its authors' sources", Some(flags.to_owned()), Some(false));
+            trial.measured.as_mut().unwrap().store_build = Some(build);
+        }
+        run
+    }
+
+    #[test]
+    fn another_processor_kernel_or_engine_version_is_told() {
+        let with = |change: &dyn Fn(&mut Run)| {
+            let mut other = of(&["lmdb"]);
+            change(&mut other);
+            said(&[of(&["lmdb"]), other])
+        };
+        let other = with(&|run| run.header.environment.cpu = Some("other".into()));
+        assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
+        assert_eq!(with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
+        assert_eq!(with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
+        let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
+        assert_eq!(with(&newer)[1], "lmdb 9.9");
+        assert_eq!(said(&[of(&["lmdb"]), of(&["redb"])]), ["", ""], "each has one alone");
+    }
+
+    #[test]
+    fn another_build_of_one_version_is_told_by_what_differs() {
+        let gcc = "-O2 -fPIC; c++ (Debian 12.2.0) 12.2.0";
+        let clang = "-O2 -fPIC; clang version 20.1.2";
+        assert_eq!(
+            said(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang)]),
+            ["rocksdb built with c++ (Debian 12.2.0) 12.2.0", "rocksdb built with clang version 20.1.2"]
+        );
+        assert_eq!(said(&[built(&["rocksdb"], gcc), built(&["rocksdb"], gcc)]), ["", ""]);
+        let native = "-O2 -fPIC -march=native; clang version 20.1.2";
+        assert_eq!(
+            said(&[built(&["lmdb", "rocksdb"], clang), built(&["lmdb", "rocksdb"], native)]),
+            ["lmdb and rocksdb built without -march=native", "lmdb and rocksdb built with -march=native"]
+        );
+        // Of many engines the number is told, and what both runs have.
+        let all = said(&[
+            built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
+            built(&["leveldb", "lmdb", "redb"], clang),
+        ]);
+        assert_eq!(all[1], "3 engines built with clang version 20.1.2");
+        assert_eq!(
+            said(&[built(&["rocksdb"], gcc), of(&["rocksdb"])]),
+            ["", ""],
+            "an older run does not know its build"
+        );
+    }
+
+    #[test]
+    fn a_build_that_is_not_ranked_sets_no_run_apart() {
+        let with = |assertions| run("box", &[Sample::new("rocksdb").distributed(assertions)]);
+        assert_eq!(said(&[with(true), with(false)]), ["", ""]);
+    }
+}

@@ -1,0 +1,79 @@
+//! `storebench check`: the soundness of runs: complete, unchanged, undisturbed.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder;
+use storebench_core::result::Run;
+use storebench_core::store::StoreDef;
+use storebench_report::check;
+use storebench_report::report::Report;
+use storebench_report::terminal::checklist::Group;
+
+use super::args::CheckArgs;
+use super::output::{WIDTH, print, print_data};
+use super::report::{harness, of_run};
+use super::runs;
+
+/// The version of the form of `--json`.
+const FORMAT: u32 = 1;
+
+/// A run with all that was found about it.
+#[derive(Debug, Serialize)]
+pub struct Checked {
+    /// Its folder.
+    pub run: PathBuf,
+    /// Whether no check says no.
+    pub sound: bool,
+    /// The checks.
+    pub checks: Vec<Group>,
+}
+
+#[derive(Debug, Serialize)]
+struct Findings {
+    format: u32,
+    runs: Vec<Checked>,
+}
+
+/// Checks, and prints what it found.
+///
+/// # Errors
+/// When a run can't be read.
+pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
+    let folders = runs::each(&args.runs, &args.out)?;
+    let runs: Vec<Checked> = folders.iter().map(|path| Ok(look(stores, path)?.1)).collect::<Result<_>>()?;
+    let sound = runs.iter().all(|run| run.sound);
+    if args.json {
+        let text = serde_json::to_string_pretty(&Findings { format: FORMAT, runs })
+            .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
+        print_data(format!("{text}\n").as_bytes())?;
+    } else {
+        print(&runs.iter().map(|run| run.text(WIDTH)).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(if sound { Exit::Success } else { Exit::Unsound })
+}
+
+/// Reads a run and checks it.
+///
+/// # Errors
+/// When it can't be read.
+pub fn look(stores: &[StoreDef], path: &Path) -> Result<(Run, Checked)> {
+    let (run, notes) = folder::read_with_notes(path)?;
+    let names = harness(stores);
+    let checks = check::all(&Report::new(&of_run(stores, &names, &run, path)?), &notes);
+    let sound = check::is_sound(&checks);
+    Ok((run, Checked { run: path.to_path_buf(), sound, checks }))
+}
+
+impl Checked {
+    /// As text: the folder, the checks, and what they come to.
+    pub fn text(&self, width: usize) -> String {
+        let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(width))).collect();
+        let end = match self.sound {
+            true => "sound: nothing says no",
+            false => "not sound: at least one line says no",
+        };
+        format!("{}\n{groups}\n{end}\n", self.run.display())
+    }
+}
