@@ -68,7 +68,7 @@ fn follows(run: &Run) -> Line {
     }
 }
 
-/// Whether each trial is there once, and no two ran at once.
+/// Whether each trial is there once.
 fn once(run: &Run) -> Line {
     let (mut cells, mut positions) = (HashSet::new(), HashSet::new());
     let mut wrong: Vec<String> = Vec::new();

@@ -16,7 +16,7 @@ pub(crate) mod fleet;
 pub mod floor;
 pub mod looks;
 pub(crate) mod machines;
-mod made;
+pub(crate) mod made;
 pub mod matrix;
 pub mod memory;
 pub mod merge;

@@ -9,7 +9,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 1_580,
+        states: 1_780,
         broken: 0,
     },
     Evidence {
@@ -25,7 +25,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext4", "xfs"],
-        states: 960,
+        states: 1_160,
         broken: 0,
     },
 ];
@@ -194,6 +194,14 @@ pub const MARIADB: &[Evidence] = &[
     },
     Evidence {
         version: "10.11.19",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 60,
+        broken: 0,
+    },
+    Evidence {
+        version: "10.11.19",
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["ext4"],
@@ -264,6 +272,14 @@ pub const POSTGRES: &[Evidence] = &[
     },
     Evidence {
         version: "15.18",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 60,
+        broken: 0,
+    },
+    Evidence {
+        version: "15.18",
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["ext4"],
@@ -296,6 +312,14 @@ pub const REDIS: &[Evidence] = &[
         torn: false,
         file_systems: &["ext4"],
         states: 20,
+        broken: 0,
+    },
+    Evidence {
+        version: "7.0.15",
+        guarantee: Guarantee::Power,
+        torn: true,
+        file_systems: &["ext4"],
+        states: 58,
         broken: 0,
     },
     Evidence {

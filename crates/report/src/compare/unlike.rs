@@ -12,6 +12,7 @@ use storebench_core::result::{PlaceInfo, Run, RunHeader};
 use storebench_core::units::rough_bytes;
 
 use super::across::Across;
+use crate::data::made;
 use crate::data::method::{self, Method};
 
 /// Something in which a run is unlike the first of BASE.
@@ -53,6 +54,7 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
             compared.machines(&first.header, &run.header);
             compared.places(&first.header, &run.header);
             compared.plans(first, run);
+            compared.builds(first, run);
             for difference in compared.found {
                 let is_asked = side == "NEW" && across.iter().any(|across| across.is(&difference.what));
                 if !is_asked && !found.contains(&difference) {
@@ -145,6 +147,12 @@ impl Compared {
         }
     }
 
+    fn builds(&mut self, first: &Run, run: &Run) {
+        if let [Some(base), Some(other)] = made::builds(&[first, run]).as_slice() {
+            self.differ(false, "builds of engines", base, other);
+        }
+    }
+
     fn machines(&mut self, first: &RunHeader, run: &RunHeader) {
         let (a, b) = (&first.environment, &run.environment);
         self.differ(true, "hardware", &first.hardware, &run.hardware);
@@ -218,6 +226,7 @@ fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
 mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
+    use storebench_core::store::StoreBuild;
 
     fn two(change: impl Fn(&mut Run)) -> Vec<Difference> {
         let base = run("box", &[Sample::new("lmdb")]);
@@ -266,6 +275,22 @@ mod tests {
         assert_eq!(names(&found, true), refusing);
         assert_eq!(names(&found, false), ["kernel", "place here: device"]);
         assert_eq!((found[1].base.as_str(), found[1].other.as_str()), ("Example CPU 9000", "unknown"));
+    }
+
+    #[test]
+    fn another_build_of_an_engine_is_told() {
+        let built = |flags: &str| {
+            let mut run = run("box", &[Sample::new("lmdb")]);
+            let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
+            run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
+            [run]
+        };
+        let found = differences(&built("-O2"), &built("-O3"), &[]);
+        let [Difference { what, base, other, refuses: false, .. }] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
+        assert_eq!(differences(&built("-O2"), &built("-O2"), &[]), []);
     }
 
     #[test]

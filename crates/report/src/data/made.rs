@@ -10,7 +10,7 @@ use storebench_core::store::StoreBuild;
 /// `rocksdb built with -march=native`.
 pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     let mut all = on_and_with(runs);
-    for (words, built) in all.iter_mut().zip(built_otherwise(runs)) {
+    for (words, built) in all.iter_mut().zip(builds(&runs.iter().collect::<Vec<_>>())) {
         words.extend(built.map(|built| ("build".to_owned(), built)));
     }
     all
@@ -46,16 +46,25 @@ fn on_and_with(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     made.iter().map(|made| made.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
 }
 
-/// The parts of builds, by store: where its library comes from, its compiler, and each flag.
-type Parts<'r> = BTreeMap<&'r str, BTreeSet<&'r str>>;
+/// A part of a build, those first by which people tell builds apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part<'r> {
+    Compiler(&'r str),
+    Flag(&'r str),
+    Source(&'r str),
+}
 
-fn parts(build: &StoreBuild) -> impl Iterator<Item = &str> {
+/// The parts of builds, by store.
+type Parts<'r> = BTreeMap<&'r str, BTreeSet<Part<'r>>>;
+
+fn parts(build: &StoreBuild) -> impl Iterator<Item = Part<'_>> {
     // The flags, and behind a semicolon the compiler.
     let (flags, compiler) = build.flags.as_deref().map_or(("", None), |all| match all.split_once("; ") {
         Some((flags, compiler)) => (flags, Some(compiler)),
         None => (all, None),
     });
-    flags.split_whitespace().chain(compiler).chain([build.source.as_str()])
+    let flags = flags.split_whitespace().map(Part::Flag);
+    flags.chain(compiler.map(Part::Compiler)).chain([Part::Source(&build.source)])
 }
 
 /// The builds of a run's engines, as far as they are known. One that is not ranked is pooled with none anyway.
@@ -69,26 +78,33 @@ fn built_with(run: &Run) -> Parts<'_> {
     built
 }
 
+/// The parts that all builds of a store have, and those that any has.
+type Differing<'r> = BTreeMap<&'r str, (BTreeSet<Part<'r>>, BTreeSet<Part<'r>>)>;
+
 /// For each run how those of its engines were built that another run has in another build: by the parts that only some of these
-/// builds have.
-fn built_otherwise(runs: &[Run]) -> Vec<Option<String>> {
-    let built: Vec<Parts<'_>> = runs.iter().map(built_with).collect();
+/// builds have. By the compilers alone, where these tell the builds apart.
+pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
+    let built: Vec<Parts<'_>> = runs.iter().copied().map(built_with).collect();
     let stores: BTreeSet<&str> = built.iter().flat_map(|built| built.keys().copied()).collect();
     let of = |store| built.iter().filter_map(move |built: &Parts<'_>| built.get(store));
-    // By store the parts that all of its builds have, and those that any has.
-    let differing: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = stores
-        .into_iter()
-        .map(|store| {
-            let any: BTreeSet<&str> = of(store).flatten().copied().collect();
-            let all = any.iter().copied().filter(|part| of(store).all(|own| own.contains(part))).collect();
-            (store, (all, any))
-        })
-        .filter(|(_, (all, any)): &(_, (BTreeSet<&str>, BTreeSet<&str>))| all.len() < any.len())
-        .collect();
-    built.iter().map(|built| words(built, &differing)).collect()
+    let mut differing = Differing::new();
+    for store in stores {
+        let any: BTreeSet<Part<'_>> = of(store).flatten().copied().collect();
+        let all: BTreeSet<Part<'_>> =
+            any.iter().copied().filter(|part| of(store).all(|own| own.contains(part))).collect();
+        if all.len() < any.len() {
+            differing.insert(store, (all, any));
+        }
+    }
+    let told = |short: bool| -> Vec<Option<String>> {
+        built.iter().map(|built| words(built, &differing, short)).collect()
+    };
+    let different = |told: &[Option<String>]| told.iter().collect::<BTreeSet<_>>().len();
+    let (short, whole) = (told(true), told(false));
+    if different(&short) < different(&whole) { whole } else { short }
 }
 
-fn words(built: &Parts<'_>, differing: &BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)>) -> Option<String> {
+fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<String> {
     let (mut stores, mut with, mut without) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for (store, (all, any)) in differing {
         let Some(own) = built.get(store) else { continue };
@@ -102,7 +118,16 @@ fn words(built: &Parts<'_>, differing: &BTreeMap<&str, (BTreeSet<&str>, BTreeSet
         few => few.join(" and "),
     };
     let (word, parts) = if with.is_empty() { ("without", without) } else { ("with", with) };
-    Some(format!("{who} built {word} {}", Vec::from_iter(parts).join(" ")))
+    let is_compiler = |part: &Part<'_>| matches!(part, Part::Compiler(_));
+    let by_compiler = short && parts.iter().any(is_compiler);
+    let told = parts.into_iter().filter(|part| !by_compiler || is_compiler(part)).map(|part| match part {
+        // One compiler has a name for each of its languages.
+        Part::Compiler(name) => name.replacen("c++ (", "cc (", 1),
+        Part::Flag(name) | Part::Source(name) => name.to_owned(),
+    });
+    let mut told: Vec<String> = told.collect();
+    told.dedup();
+    Some(format!("{who} built {word} {}", told.join(", ")))
 }
 
 #[cfg(test)]
@@ -151,13 +176,23 @@ mod tests {
         let clang = "-O2 -fPIC; clang version 20.1.2";
         assert_eq!(
             said(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang)]),
-            ["rocksdb built with c++ (Debian 12.2.0) 12.2.0", "rocksdb built with clang version 20.1.2"]
+            ["rocksdb built with cc (Debian 12.2.0) 12.2.0", "rocksdb built with clang version 20.1.2"]
         );
         assert_eq!(said(&[built(&["rocksdb"], gcc), built(&["rocksdb"], gcc)]), ["", ""]);
         let native = "-O2 -fPIC -march=native; clang version 20.1.2";
         assert_eq!(
             said(&[built(&["lmdb", "rocksdb"], clang), built(&["lmdb", "rocksdb"], native)]),
             ["lmdb and rocksdb built without -march=native", "lmdb and rocksdb built with -march=native"]
+        );
+        let sized = "-O3 -fPIC; clang version 20.1.2";
+        assert_eq!(
+            said(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang), built(&["rocksdb"], sized)]),
+            [
+                "rocksdb built with cc (Debian 12.2.0) 12.2.0, -O2",
+                "rocksdb built with clang version 20.1.2, -O2",
+                "rocksdb built with clang version 20.1.2, -O3"
+            ],
+            "the compiler alone would make one of two builds"
         );
         // Of many engines the number is told, and what both runs have.
         let all = said(&[

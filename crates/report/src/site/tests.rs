@@ -156,6 +156,7 @@ fn a_run_is_repeated_by_others_with_the_same_versions_and_an_older_version_expir
     };
     assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.9", "k"), of("box", "3.9", "k")]), (3, 0));
     assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.46", "k")]), (0, 1), "3.9 is older than 3.46");
-    let kernels = [of("box", "Linux 6.1", "Linux 6.1.0 x86_64"), of("other", "Linux 6.9", "Linux 6.9.0 x86_64")];
+    let kernels =
+        [of("box", "Linux 6.1", "Linux 6.1.0 x86_64"), of("other", "Linux 6.9", "Linux 6.9.0 x86_64")];
     assert_eq!(told(&kernels), (0, 0), "no kernel replaces another");
 }
