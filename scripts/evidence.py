@@ -3,7 +3,8 @@
 docs/guarantees.md.
 
 Only trials of settings that come with a guarantee count: those with a setting of their own are left out. States that could not
-be mounted say nothing of a store and are left out. Exit code 2: nothing was found."""
+be mounted say nothing of a store and are left out. So are those on ext2, which has no journal: what is missing there after a cut may
+be the file system's. Exit code 2: nothing was found."""
 
 import argparse
 import collections
@@ -14,6 +15,7 @@ import sys
 import tomllib
 
 ALLOWED = {"none": None, "process": {"held", "lost"}, "power": {"held"}}
+WITHOUT_JOURNAL = {"ext2"}
 HEAD = """\
 //! The findings of power cuts that come with the program: what its authors' own runs of the study `crash` found, by version. Made by
 //! `scripts/evidence.py` from these runs.
@@ -54,6 +56,9 @@ def add_rows(found, paths):
             has_own = cell["store"] in plan.get("settings", {}) or any("." in axis for axis in cell)
             if check.get("outcome") != "made" or has_own:
                 continue
+            place = cell["place"].split("@")[0].split(":")[0]
+            if place in WITHOUT_JOURNAL:
+                continue
             tier = cell["guarantee"]
             allowed = ALLOWED.get(tier)
             if allowed is None:
@@ -63,7 +68,7 @@ def add_rows(found, paths):
             # Without the name of a system, and what follows its numbers.
             version = measured["store_version"].split()[-1].split("-")[0]
             one = found[cell["store"], tier, torn, version]
-            one[0].add(cell["place"].split("@")[0].split(":")[0])
+            one[0].add(place)
             one[1] += sum(states.values())
             one[2] += sum(count for kind, count in states.items() if kind not in allowed)
 
