@@ -139,11 +139,11 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
         false => Line::ok("clock", clock),
     });
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
-        lines.push(Line::hint("governor", governor, "the frequency changed with the load"));
+        lines.push(Line::hint("governor", governor, "the frequency can change with the load"));
     }
     let noise = noise_lines(merged);
     match noise.is_empty() {
-        true => lines.push(Line::ok("noise", "no trial far off the others of its combination, and no drift")),
+        true => lines.push(Line::ok("noise", "no sign of it; few trials show few")),
         false => lines.push(Line::hint("noise", "trials differ", noise.join(" "))),
     }
     lines
@@ -180,7 +180,7 @@ fn doubts(merged: &Merged<'_>) -> Line {
 fn engines(merged: &Merged<'_>) -> Line {
     match some(&builds::not_ranked(merged)) {
         Some(builds) => Line::hint("engines", "not all are as their authors ship them", builds),
-        None => Line::ok("engines", "none is built as its authors would not ship it"),
+        None => Line::ok("engines", "none is known to be built as its authors would not ship it"),
     }
 }
 

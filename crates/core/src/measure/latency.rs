@@ -90,8 +90,7 @@ impl Latencies {
         let count = self.count().max(1) as f64;
         let mean_ns = self.sum_ns as f64 / count;
         let variance = (self.sum_of_squares / count - mean_ns * mean_ns).max(0.0);
-        let quantile =
-            |q| self.histogram.value_at_quantile(q).clamp(self.min_ns.min(self.max_ns), self.max_ns);
+        let quantile = |q| quantile(&self.histogram, q, self.min_ns, self.max_ns);
         Ok(Latency {
             mean_ns,
             stdev_ns: variance.sqrt(),
@@ -104,6 +103,11 @@ impl Latencies {
             histogram: encode(&self.histogram)?,
         })
     }
+}
+
+/// A quantile of latencies whose extremes are known exactly, which a histogram's buckets reach beyond.
+pub fn quantile(histogram: &Histogram<u64>, q: f64, min_ns: u64, max_ns: u64) -> u64 {
+    histogram.value_at_quantile(q).clamp(min_ns.min(max_ns), max_ns)
 }
 
 fn encode(histogram: &Histogram<u64>) -> Result<String, String> {

@@ -37,26 +37,23 @@ fn fault(one: &OperationResult) -> Option<String> {
 }
 
 fn figures<'n>(one: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
-    let latency = &one.latency;
-    // The extremes are exact beside it, and a percentile lies between them.
-    let quantile =
-        |q| histogram.value_at_quantile(q).clamp(latency.min_ns.min(latency.max_ns), latency.max_ns);
+    let quantile = |q| latency::quantile(histogram, q, one.latency.min_ns, one.latency.max_ns);
     let extreme = |exact: u64, there: u64| match histogram.equivalent(exact.min(histogram.high()), there) {
         true => exact,
         false => there,
     };
     vec![
         ("count", one.count, histogram.len()),
-        ("min_ns", latency.min_ns, extreme(latency.min_ns, histogram.min())),
-        ("max_ns", latency.max_ns, extreme(latency.max_ns, histogram.max())),
-        ("p50_ns", latency.p50_ns, quantile(0.5)),
-        ("p90_ns", latency.p90_ns, quantile(0.9)),
-        ("p99_ns", latency.p99_ns, quantile(0.99)),
-        ("p999_ns", latency.p999_ns, quantile(0.999)),
+        ("min_ns", one.latency.min_ns, extreme(one.latency.min_ns, histogram.min())),
+        ("max_ns", one.latency.max_ns, extreme(one.latency.max_ns, histogram.max())),
+        ("p50_ns", one.latency.p50_ns, quantile(0.5)),
+        ("p90_ns", one.latency.p90_ns, quantile(0.9)),
+        ("p99_ns", one.latency.p99_ns, quantile(0.99)),
+        ("p999_ns", one.latency.p999_ns, quantile(0.999)),
     ]
 }
 
-/// The mean must be the sum over the count, and lie between the extremes.
+/// The mean must be the sum over the count.
 fn mean(one: &OperationResult, count: u64) -> Option<String> {
     let follows = one.sum_ns as f64 / count.max(1) as f64;
     let off = (one.latency.mean_ns - follows).abs();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_core::error::{Exit, Result};
 use storebench_core::folder;
 use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
@@ -12,7 +12,7 @@ use storebench_report::report::Report;
 use storebench_report::terminal::checklist::Group;
 
 use super::args::CheckArgs;
-use super::output::{WIDTH, print, print_data};
+use super::output::{WIDTH, print, print_json};
 use super::report::{harness, of_run};
 use super::runs;
 
@@ -45,9 +45,7 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let runs: Vec<Checked> = folders.iter().map(|path| Ok(look(stores, path)?.1)).collect::<Result<_>>()?;
     let sound = runs.iter().all(|run| run.sound);
     if args.json {
-        let text = serde_json::to_string_pretty(&Findings { format: FORMAT, runs })
-            .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
-        print_data(format!("{text}\n").as_bytes())?;
+        print_json(&Findings { format: FORMAT, runs })?;
     } else {
         print(&runs.iter().map(|run| run.text(WIDTH)).collect::<Vec<_>>().join("\n"))?;
     }

@@ -6,7 +6,7 @@ mod studies;
 use std::path::Path;
 
 use serde::Serialize;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_core::error::{Exit, Result};
 use storebench_core::plan::STUDIES;
 use storebench_core::store::StoreDef;
 use storebench_report::terminal::checklist::{Group, State, entry};
@@ -15,7 +15,7 @@ use storebench_report::terminal::grid::wrap;
 use self::checks::Here;
 use self::studies::{Ability, Lack};
 use super::args::DoctorArgs;
-use super::output::{WIDTH, print, print_data};
+use super::output::{WIDTH, print, print_json};
 use super::{launch, runs};
 
 /// The version of the form of `--json`.
@@ -40,9 +40,7 @@ pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     launch::clean(&directory)?;
     let found = look(stores, &names(args), &directory)?;
     if args.json {
-        let text = serde_json::to_string_pretty(&found)
-            .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
-        print_data(format!("{text}\n").as_bytes())?;
+        print_json(&found)?;
     } else {
         print(&page(&found))?;
     }

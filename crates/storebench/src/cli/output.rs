@@ -4,7 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use storebench_core::error::{Error, Result};
+use serde::Serialize;
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
 use storebench_report::terminal::Style;
 use storebench_report::terminal::grid::wrap;
@@ -67,6 +68,13 @@ pub fn print(text: &str) -> Result<()> {
 /// Writes what other programs read to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
     write(shown::plain(&String::from_utf8_lossy(bytes)).as_bytes())
+}
+
+/// Writes something as JSON that people can read, too.
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
+    print_data(format!("{text}\n").as_bytes())
 }
 
 fn write(bytes: &[u8]) -> Result<()> {

@@ -134,13 +134,13 @@ struct Folders<'p> {
 }
 
 impl Folders<'_> {
-    fn source(&self, run: &Path) -> Source {
+    fn source(&self, run: &Path, measured_by: Option<String>) -> Source {
         let below = run.strip_prefix(self.directory).unwrap_or(run);
         let own =
             if below.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { below };
         let report = run.join("report.html");
         let report = report.is_file().then(|| address(&self.out.join("runs"), &report)).flatten();
-        Source { folder: own.display().to_string(), measured_by: None, report }
+        Source { folder: own.display().to_string(), measured_by, report }
     }
 }
 
@@ -163,7 +163,7 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     let all = [run];
     let harness = harness(stores);
     let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
-    let facts = site::facts(&Report::new(&merged), Source { measured_by: submission, ..from.source(path) });
+    let facts = site::facts(&Report::new(&merged), from.source(path, submission));
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
     Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
 }

@@ -14,7 +14,7 @@ use storebench_core::workload::replay::parameters::{
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;
-use super::output::{WIDTH, print, print_data, tell};
+use super::output::{WIDTH, print, print_json, tell};
 use super::signals;
 
 /// Why nothing came of a trace that takes long to read.
@@ -29,9 +29,7 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
     let ask = Ask { form: args.format, limit: args.limit };
     let Some(summary) = read(&args.file, ask, &interrupted)? else { return Ok(Exit::Interrupted) };
     if args.json {
-        let text = serde_json::to_string_pretty(&summary)
-            .map_err(|error| Error::new(Exit::Failure, format!("writing the summary: {error}")))?;
-        print_data(format!("{text}\n").as_bytes())?;
+        print_json(&summary)?;
     } else {
         print(&text(&summary, &args.file))?;
     }
