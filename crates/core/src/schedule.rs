@@ -226,7 +226,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed_bytes = (workload.space)(case).room_bytes + beside as f64 + case.server_bytes();
+    let needed_bytes = plan.room_bytes(case) + beside as f64;
     if needed_bytes > free_bytes as f64 {
         return Some(Reason::NoRoom { needed_bytes, free_bytes });
     }
@@ -267,7 +267,8 @@ mod tests {
     use super::*;
     use crate::cell::{Cache, Rate};
     use crate::plan;
-    use crate::stores::{MEMORY, NULL};
+    use crate::store::Kind;
+    use crate::stores::{FLAT_FOLDER, MEMORY, NULL, ONE_FILE};
     use std::collections::HashSet;
 
     fn plan() -> Plan {
@@ -334,6 +335,33 @@ mod tests {
         assert!(cells.is_empty());
         assert_eq!(left_out[0].reason, Reason::NotOffered { store: "null", guarantee: Guarantee::Power });
         assert_eq!(left_out[1].reason, Reason::UnknownStore);
+    }
+
+    #[test]
+    fn a_recovery_check_has_its_room_too() {
+        let mut plan = plan();
+        plan.axes.set(Axis::STORE, ["flat-folder", "engine", "memory"].map(Value::word));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
+        let engine = StoreDef { name: "engine", kind: Kind::Engine, ..ONE_FILE };
+        let stores = [FLAT_FOLDER, engine, MEMORY];
+        let room = |plan: &Plan, store: &str| {
+            let (cells, _) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+            let cell = cells.iter().find(|cell| cell.store() == store).unwrap();
+            plan.room_bytes(&plan.case(cell, &stores))
+        };
+        let before = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
+        plan.recovery = vec![1000, 10_000_000];
+        let after = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
+        // Half as many are added, each with a file in a folder; keys and values have 232 bytes in the mean.
+        assert_eq!(after[0], 15e6 * 4096.0);
+        assert_eq!(after[1], 15e6 * 232.0 * 4.0);
+        assert!(before[0] < after[0] && before[1] < after[1]);
+        assert_eq!(after[2], before[2], "its store is gone when its process is");
+        let (_, left_out) = super::cells(&plan, &stores, &rooms(10_000_000_000), &|_| None).unwrap();
+        assert!(left_out.iter().any(|left| {
+            left.cell.store() == "engine"
+                && matches!(left.reason, Reason::NoRoom { needed_bytes: 13.92e9, .. })
+        }));
     }
 
     #[test]

@@ -3,13 +3,15 @@
 use super::Plan;
 use super::named::Named;
 use crate::axis::Axis;
+use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::machine::{self, Core, Machine};
 use crate::place::probe::Probe;
 use crate::result::FaultKind;
 use crate::store::StoreDef;
-use crate::workload::case::Time;
+use crate::workload::case::{Case, Time};
 use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad};
+use crate::workload::recover;
 
 impl Plan {
     /// A machine by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
@@ -57,6 +59,15 @@ impl Plan {
         let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
         let checks_s = self.checks_s(start_s);
         Time { trial_s: busy_s * slowness + rest_s + checks_s, audit_s: audit_s * slowness, rest_s }
+    }
+
+    /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.
+    pub fn room_bytes(&self, case: &Case<'_>) -> f64 {
+        let file_bytes = FileSystem::file_bytes(case.cell.place());
+        let recovery =
+            self.recovery.iter().map(|records| recover::room_bytes(*records, case.kind(), file_bytes));
+        let recovery = recovery.filter(|_| case.survives_kills());
+        recovery.fold((self.workload.def().space)(case).room_bytes, f64::max) + case.server_bytes()
     }
 
     /// The time of the states after power cuts and the faults that come after a trial, of a store that takes so long to start: guesses,

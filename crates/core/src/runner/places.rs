@@ -139,14 +139,9 @@ impl PreparedPlaces {
     }
 }
 
-/// The most that a trial of one of these cells takes, in bytes.
+/// The most room that a trial of one of these cells needs, in bytes.
 pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
-    let space = job.plan.workload.def().space;
-    let bytes = |cell: &Cell| {
-        let case = job.plan.case(cell, job.stores);
-        (space(&case).room_bytes + case.server_bytes()) as u64
-    };
-    cells.map(bytes).max().unwrap_or(0)
+    cells.map(|cell| job.plan.room_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
 }
 
 impl TrialFolders {

@@ -22,7 +22,7 @@ const MOST_ADDED: u64 = 10;
 const CLOSED: u64 = KILLS + 1;
 const COLD_CLOSED: u64 = CLOSED + 1;
 const COLD_KILLED: u64 = COLD_CLOSED + 1;
-/// The longest that one of its processes may take: a while, and more the more records it adds.
+/// The longest that one of its processes may take: a while, and more the more records it adds or counts.
 const LONGEST: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
 
@@ -126,7 +126,8 @@ impl Check<'_> {
     }
 
     fn live(&self, part: RecoverPart) -> Result<Lived> {
-        let whole = LONGEST + Duration::from_secs(part.adds / RECORDS_A_SECOND);
+        let counted = if part.closes { part.records } else { 0 };
+        let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
         let limit = Limit { whole, room: Duration::ZERO, name: "the recovery check's" };
         let (end, told) =
             self.room.run(&Spec { part: Some(Part::Recover(part)), ..self.spec.clone() }, limit)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::Cell;
 use crate::server::running;
-use crate::store::{self, Capabilities, Kind, StoreDef, Threads};
+use crate::store::{self, Capabilities, Guarantee, Kind, StoreDef, Threads};
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 
@@ -95,6 +95,13 @@ impl Case<'_> {
     /// Whether its store is a server that was running before, so that the place holds nothing of it.
     pub fn is_elsewhere(&self) -> bool {
         self.kind() == Kind::Server && self.own_settings().contains_key(running::URL)
+    }
+
+    /// Whether its store has files of its own process that are to survive a kill; taken for so where the guarantee is found later.
+    pub fn survives_kills(&self) -> bool {
+        let tier = self.cell.guarantee().tier();
+        let persists = self.capabilities().is_some_and(|able| able.persists);
+        persists && !self.is_elsewhere() && tier.is_none_or(|tier| tier >= Guarantee::Process)
     }
 
     /// The settings of its store.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::counters::Snapshot;
 use crate::measure::process;
 use crate::result::{Failure, Reopened};
-use crate::store::{Session, Store};
+use crate::store::{Kind, Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{Asked, Ended, RecoverPart};
@@ -20,6 +20,20 @@ use crate::workload::stop::Stop;
 const BATCH: u64 = 1_000;
 /// The longest value, in bytes; half of it in the mean.
 const MOST_BYTES: usize = 400;
+/// The bytes of a key.
+const KEY_BYTES: u64 = 32;
+/// The records that a check has at its end, for each that it begins with, at most: a tenth is added five times.
+const GROWTH: f64 = 1.5;
+/// Room that they need on the disk, as a multiple of their bytes: logs that a kill has left, tables and compaction side by side.
+const ROOM_FACTOR: f64 = 4.0;
+
+/// The room that a recovery check with so many records needs, in bytes, where each file takes so many at least and a folder has a file for
+/// each record.
+pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
+    let records = records as f64 * GROWTH;
+    let bytes = records * (MOST_BYTES as u64 / 2 + KEY_BYTES) as f64 * ROOM_FACTOR;
+    if kind == Kind::Folder { bytes.max(records * file_bytes) } else { bytes }
+}
 
 /// The report of such a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
