@@ -101,7 +101,7 @@ storm: ## Run small studies for STORM seconds while all that can go wrong does
 .PHONY: check
 check: ## Check format, lints, scripts, and the dependencies' licences
 	@$(setup) check
-	@$(environment) && cargo fmt --all --check
+	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
 	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
@@ -109,7 +109,7 @@ check: ## Check format, lints, scripts, and the dependencies' licences
 .PHONY: bench
 bench: ## Measure the cost of the harness itself
 	@$(setup)
-	@$(MAKE) -C examples c-null $(if $(shell command -v go),go-null)
+	@$(MAKE) -C examples c-null $(if $(shell command -v go),go-null) $(if $(wildcard /usr/bin/python3-config),python-null)
 	@$(environment) && STOREBENCH_BENCH_LIBRARIES="$$(ls -d "$(CURDIR)"/examples/build/lib*-null.so | paste -sd :)" \
 		cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
 

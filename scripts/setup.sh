@@ -29,6 +29,7 @@ test        mariadb-server          mariadb         the server that the store ma
 test        mariadb-plugin-rocksdb  -               MyRocks, for that server
 test        redis-server            redis           the server that the store redis starts
 test        python3                 -               runs the paper's own script on our output
+test        python3-dev             -               builds the example of a store in Python
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
 test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
 test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that advise shows for Berkeley DB

@@ -88,7 +88,12 @@ func (s *store) Settings() []glue.Value {
 	flag := func(name string, value bool) glue.Value {
 		return glue.Value{Name: name, Value: strconv.FormatBool(value), ReadBack: true}
 	}
+	compression := "none"
+	if opts.Compression == options.Snappy {
+		compression = "snappy"
+	}
 	return []glue.Value{
+		{Name: "compression", Value: compression, ReadBack: true},
 		flag("sync_writes", opts.SyncWrites), flag("detect_conflicts", opts.DetectConflicts),
 		number("block_cache_size", opts.BlockCacheSize), number("mem_table_size", opts.MemTableSize),
 		number("value_threshold", opts.ValueThreshold),

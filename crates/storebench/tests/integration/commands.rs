@@ -192,6 +192,7 @@ fn commands_on_pages_work() {
             match words[..] {
                 // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
                 ["storebench", "crash", "pull-the-plug", ..] => {}
+                _ if line.contains("libpython-sqlite.so") && example("python-sqlite").is_none() => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
                 // As in a package that was unpacked.
                 ["bin/storebench", ..] => drop(tried.entry(line["bin/".len()..].to_owned()).or_insert(place)),
@@ -328,9 +329,9 @@ fn with_all_that_is_named() -> Scratch {
     scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
     let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
     scratch.write("my-plan.toml", plan);
-    let library = scratch.join("examples/build/libc-log.so");
-    fs::create_dir_all(library.parent().unwrap()).unwrap();
-    fs::copy(example("c-log").unwrap(), library).unwrap();
+    let libraries = example("c-log").unwrap();
+    fs::create_dir(scratch.join("examples")).unwrap();
+    std::os::unix::fs::symlink(libraries.parent().unwrap(), scratch.join("examples/build")).unwrap();
     let page = fs::read_to_string(root().join("docs/shop.md")).unwrap();
     scratch.write("my-shop.toml", page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap());
     scratch

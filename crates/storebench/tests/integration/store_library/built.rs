@@ -22,18 +22,9 @@ pub fn example(target: &'static str) -> Option<PathBuf> {
 
 fn build(target: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store-libraries");
-    if !["c-log", "c-null", "cpp-keydir"].contains(&target) {
-        let here =
-            Command::new("go").args(["mod", "download"]).current_dir(root().join("examples/go")).output();
-        let why = match here {
-            Ok(output) if output.status.success() => None,
-            Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = why {
-            let _ = writeln!(std::io::stderr(), "examples/go is not tested: go mod download: {why}");
-            return None;
-        }
+    if let Some(why) = lacks(target) {
+        let _ = writeln!(std::io::stderr(), "examples: {target} is not tested: {why}");
+        return None;
     }
     let output = Command::new("make")
         .args(["-C", "examples", target, &format!("BUILD={}", folder.display())])
@@ -42,6 +33,24 @@ fn build(target: &str) -> Option<PathBuf> {
         .unwrap();
     assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
     Some(folder.join(format!("lib{target}.so")))
+}
+
+/// Why the library of a target can't be built here, if so.
+fn lacks(target: &str) -> Option<String> {
+    let mut asked = match target {
+        "bbolt" => Command::new("go"),
+        _ if target.starts_with("python-") => Command::new("/usr/bin/python3-config"),
+        _ => return None,
+    };
+    match target {
+        "bbolt" => asked.args(["mod", "download"]).current_dir(root().join("examples/go")),
+        _ => asked.arg("--includes"),
+    };
+    match asked.output() {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Some(format!("{asked:?}: {error}")),
+    }
 }
 
 /// The library of examples/c-log with a fault, in a folder.
@@ -64,7 +73,7 @@ pub fn faulty(fault: &str, folder: &Path) -> PathBuf {
 pub fn all_stores() -> &'static [StoreDef] {
     static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {
         let named = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);
-        let examples = ["c-log", "cpp-keydir", "bbolt"].into_iter().filter_map(example);
+        let examples = ["c-log", "cpp-keydir", "bbolt", "python-sqlite"].into_iter().filter_map(example);
         let mut all = STORES.to_vec();
         for path in examples.chain(named) {
             all.extend(library::find(&path).and_then(|library| library::load(&library)).unwrap());
