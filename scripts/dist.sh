@@ -82,10 +82,11 @@ storebench $version for Linux on $TARGET_MACHINE
 
     bin/storebench --help        the program; it can be run from here
     share/                       manual pages, and completions for bash, zsh and fish
+    include/                     the header for a store of your own, in any language
     docs/                        the documentation
     licences/                    of all that is linked in
 
-To install it: cp -r bin share /usr/local
+To install it: cp -r bin share include /usr/local
 
 It needs glibc $glibc or newer and no other package.$processor
 END
@@ -121,7 +122,7 @@ make_deb() {
     command -v dpkg-deb >/dev/null 2>&1 || { say "no .deb: dpkg-deb is missing"; return 0; }
     tree=$box/deb
     mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/storebench"
-    cp -R "$stage/bin" "$stage/share" "$tree/usr/"
+    cp -R "$stage/bin" "$stage/share" "$stage/include" "$tree/usr/"
     cp -R "$stage/docs" "$stage/licences" "$stage/CHANGELOG.md" "$tree/usr/share/doc/storebench/"
     cat "$stage/LICENSE-MIT" "$stage/LICENSE-APACHE" >"$tree/usr/share/doc/storebench/copyright"
     find "$tree/usr/share/man" -type f -exec gzip -n9 {} +
@@ -147,7 +148,7 @@ make_wheel() {
     tree=$box/wheel
     mkdir -p "$tree/storebench-$version.data/scripts" "$tree/storebench-$version.dist-info" "$tree/storebench-$version.data/data"
     cp "$stage/bin/storebench" "$tree/storebench-$version.data/scripts/"
-    cp -R "$stage/share" "$tree/storebench-$version.data/data/"
+    cp -R "$stage/share" "$stage/include" "$tree/storebench-$version.data/data/"
     cp -R "$stage/licences" LICENSE-MIT LICENSE-APACHE "$tree/storebench-$version.dist-info/"
     cat >"$tree/storebench-$version.dist-info/METADATA" <<END
 Metadata-Version: 2.1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the release binary, its manual pages and its shell completions under a prefix, or removes them.
+# Installs the release binary, its manual pages, its shell completions and the header for stores of libraries under a prefix, or removes them.
 # usage: scripts/install.sh [--remove] PREFIX        (`make install` and `make uninstall` call this)
 # environment:
 #   PROGRAM   the binary; empty: the one that cargo built for this machine
@@ -12,6 +12,7 @@ manuals=share/man/man1
 bash=share/bash-completion/completions/storebench
 zsh=share/zsh/site-functions/_storebench
 fish=share/fish/vendor_completions.d/storebench.fish
+header=include/storebench_store.h
 
 fail() {
     echo "install: $*" >&2
@@ -32,16 +33,17 @@ run() {
 install_all() {
     from=${PROGRAM:-$(built)}
     [ -x "$from" ] || fail "$from is not there: \`make install\` builds it first"
-    for file in "$binary" "$manuals/x" "$bash" "$zsh" "$fish"; do
+    for file in "$binary" "$manuals/x" "$bash" "$zsh" "$fish" "$header"; do
         folder=$(dirname "$prefix/$file")
         mkdir -p "$folder" || fail "$folder can't be made: choose another with PREFIX=..., or use sudo"
     done
     install -m 755 "$from" "$prefix/$binary" || fail "$prefix/bin can't be written: choose another PREFIX, or use sudo"
+    install -m 644 "$header" "$prefix/$header"
     run man "$prefix/$manuals"
     run completions bash >"$prefix/$bash"
     run completions zsh >"$prefix/$zsh"
     run completions fish >"$prefix/$fish"
-    echo "installed $prefix/$binary, with manual pages and completions for bash, zsh and fish under $prefix/share"
+    echo "installed $prefix/$binary, with manual pages and completions for bash, zsh and fish under $prefix/share, and $prefix/$header"
     case ":$PATH:" in
         *":$prefix/bin:"*) ;;
         *) echo "note: $prefix/bin is not in PATH" ;;
@@ -49,7 +51,7 @@ install_all() {
 }
 
 remove_all() {
-    rm -f "$prefix/$binary" "$prefix/$bash" "$prefix/$zsh" "$prefix/$fish" \
+    rm -f "$prefix/$binary" "$prefix/$bash" "$prefix/$zsh" "$prefix/$fish" "$prefix/$header" \
         "$prefix/$manuals/storebench.1" "$prefix/$manuals"/storebench-*.1
     echo "removed storebench from $prefix; the folders of your runs are kept"
 }

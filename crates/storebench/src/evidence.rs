@@ -9,7 +9,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_840,
+        states: 2_040,
         broken: 0,
     },
     Evidence {
@@ -25,7 +25,7 @@ pub const BERKELEYDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_220,
+        states: 1_420,
         broken: 0,
     },
 ];
@@ -35,8 +35,8 @@ pub const FJALL: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_540,
-        broken: 7,
+        states: 1_740,
+        broken: 8,
     },
     Evidence {
         version: "3.1.13",
@@ -51,8 +51,8 @@ pub const FJALL: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 544,
-        broken: 7,
+        states: 635,
+        broken: 8,
     },
     Evidence {
         version: "3.1.13",
@@ -69,7 +69,7 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_540,
+        states: 1_740,
         broken: 0,
     },
     Evidence {
@@ -85,7 +85,7 @@ pub const FLAT_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 934,
+        states: 1_134,
         broken: 10,
     },
     Evidence {
@@ -103,7 +103,7 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_540,
+        states: 1_740,
         broken: 0,
     },
     Evidence {
@@ -119,7 +119,7 @@ pub const LEVELDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_127,
+        states: 1_219,
         broken: 14,
     },
 ];
@@ -129,7 +129,7 @@ pub const LIBMDBX: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 840,
+        states: 1_040,
         broken: 0,
     },
     Evidence {
@@ -145,8 +145,8 @@ pub const LIBMDBX: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 824,
-        broken: 63,
+        states: 1_020,
+        broken: 86,
     },
     Evidence {
         version: "0.14.4",
@@ -163,7 +163,7 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_540,
+        states: 1_740,
         broken: 0,
     },
     Evidence {
@@ -179,8 +179,8 @@ pub const LMDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_430,
-        broken: 325,
+        states: 1_620,
+        broken: 478,
     },
 ];
 pub const MARIADB: &[Evidence] = &[
@@ -215,7 +215,7 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_340,
+        states: 1_540,
         broken: 0,
     },
     Evidence {
@@ -231,7 +231,7 @@ pub const NESTED_FOLDER: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_234,
+        states: 1_434,
         broken: 33,
     },
 ];
@@ -241,7 +241,7 @@ pub const ONE_FILE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_940,
+        states: 2_140,
         broken: 0,
     },
     Evidence {
@@ -257,7 +257,7 @@ pub const ONE_FILE: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_494,
+        states: 1_694,
         broken: 233,
     },
 ];
@@ -293,8 +293,8 @@ pub const REDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_840,
-        broken: 22,
+        states: 2_040,
+        broken: 24,
     },
     Evidence {
         version: "4.5.0",
@@ -337,7 +337,7 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_540,
+        states: 1_740,
         broken: 0,
     },
     Evidence {
@@ -353,7 +353,7 @@ pub const ROCKSDB: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_194,
+        states: 1_288,
         broken: 0,
     },
     Evidence {
@@ -371,7 +371,7 @@ pub const SLED: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 839,
+        states: 1_039,
         broken: 0,
     },
     Evidence {
@@ -389,7 +389,7 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_838,
+        states: 2_038,
         broken: 0,
     },
     Evidence {
@@ -405,7 +405,7 @@ pub const SQLITE: &[Evidence] = &[
         guarantee: Guarantee::Process,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_398,
+        states: 1_598,
         broken: 0,
     },
     Evidence {
@@ -423,7 +423,7 @@ pub const UNQLITE: &[Evidence] = &[
         guarantee: Guarantee::Power,
         torn: false,
         file_systems: &["btrfs", "ext3", "ext4", "xfs"],
-        states: 1_260,
+        states: 1_460,
         broken: 0,
     },
     Evidence {

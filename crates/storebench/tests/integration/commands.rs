@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use storebench_core::error::Exit;
 
@@ -290,24 +290,18 @@ fn count_requests(results: &Path) {
 }
 
 /// A directory with all that commands on pages speak of.
-fn with_all_that_is_named() -> Scratch {
-    static RUN: OnceLock<Scratch> = OnceLock::new();
-    let template = RUN.get_or_init(|| {
-        let scratch = Scratch::in_memory();
-        // Enough trials for comparisons to tell something.
-        let study = TINY.replace("--trials 1", "--trials 3");
-        scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
-        count_requests(&scratch.only_run().join("results.jsonl"));
-        for part in [1, 2] {
-            let run = format!("run crud --store flat-folder {TINY} --shard {part}/2 --out part-{part}");
-            scratch.storebench(&run).ends(Exit::Success);
-        }
-        scratch
-    });
-    let run = template.only_run();
+fn all_that_is_named() -> Scratch {
     let scratch = Scratch::in_memory();
-    let parts = ["part-1", "part-2"].map(|part| template.join(part));
-    assert!(Command::new("cp").arg("-r").args(parts).arg(scratch.path()).status().unwrap().success());
+    // Enough trials for comparisons to tell something.
+    let study = TINY.replace("--trials 1", "--trials 3");
+    scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
+    let run = scratch.join("the-run");
+    fs::rename(scratch.only_run(), &run).unwrap();
+    count_requests(&run.join("results.jsonl"));
+    for part in [1, 2] {
+        let run = format!("run crud --store flat-folder {TINY} --shard {part}/2 --out part-{part}");
+        scratch.storebench(&run).ends(Exit::Success);
+    }
     let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
     for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
         let to = scratch.join(copy);
@@ -315,6 +309,7 @@ fn with_all_that_is_named() -> Scratch {
         assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
         another_run(&to, copy);
     }
+    fs::remove_dir_all(run).unwrap();
     for directory in ["mnt/sd/storebench", "mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
@@ -399,13 +394,17 @@ fn substituted(command: &str) -> String {
 
 /// Tries commands side by side, as most of their time is spent waiting for a disk.
 fn try_all(commands: Vec<(String, String)>) {
-    let commands = Mutex::new(commands.into_iter());
+    // Narrowed, some are alike.
+    let scripts: BTreeMap<String, String> =
+        commands.into_iter().map(|(line, place)| (script(&line), place)).collect();
+    let commands = Mutex::new(scripts.into_iter());
+    let all = all_that_is_named();
     let next = || commands.lock().unwrap().next();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                while let Some((line, place)) = next() {
-                    try_out(&line, &place);
+                while let Some((script, place)) = next() {
+                    try_out(&script, &place, &all);
                 }
             });
         }
@@ -413,16 +412,21 @@ fn try_all(commands: Vec<(String, String)>) {
 }
 
 /// Runs a command line as a shell does.
-fn try_out(line: &str, place: &str) {
-    let scratch = with_all_that_is_named();
+/// A line as it is run: its command is narrowed, and what it is piped into stays.
+fn script(line: &str) -> String {
     let end = [" | ", " > ", " >", " && ", " ; ", " #"].iter().filter_map(|mark| line.find(mark)).min();
     let (command, rest) = line.split_at(end.unwrap_or(line.len()));
-    let command = substituted(command);
-    let script = format!("{command}{rest}");
+    format!("{}{rest}", substituted(command))
+}
+
+fn try_out(script: &str, place: &str, all: &Scratch) {
+    let scratch = Scratch::in_memory();
+    let from = format!("{}/.", all.path().display());
+    assert!(Command::new("cp").args(["-a", &from]).arg(scratch.path()).status().unwrap().success());
     let path =
         format!("{}:{}", Path::new(STOREBENCH).parent().unwrap().display(), std::env::var("PATH").unwrap());
     let output = Command::new("bash")
-        .args(["-o", "pipefail", "-c", &script])
+        .args(["-o", "pipefail", "-c", script])
         .env("PATH", path)
         .current_dir(scratch.path())
         .stdin(Stdio::null())

@@ -167,12 +167,7 @@ fn a_fault_is_told_or_does_no_harm() {
 
 #[test]
 fn a_server_is_cut_with_its_process() {
-    if !can_cut() {
-        return;
-    }
-    let postgres = storebench::STORES.iter().find(|store| store.name == "postgres").unwrap();
-    if let Some(why) = postgres.lacks() {
-        skipped("postgres", &why);
+    if !can_cut_server("postgres") {
         return;
     }
     let (scratch, cuts) = judged("postgres", "power", "", 5);
@@ -267,16 +262,28 @@ fn is_damaged(cuts: &Cuts) -> bool {
     damage.iter().any(|finding| cuts.of(*finding) > 0)
 }
 
-/// Whether PostgreSQL can be had here, and disks cut under it.
-fn can_cut_postgres() -> bool {
-    let postgres = storebench::STORES.iter().find(|store| store.name == "postgres").unwrap();
-    match postgres.lacks() {
+/// Whether a server can be had here, and disks cut under it.
+fn can_cut_server(name: &str) -> bool {
+    let server = storebench::STORES.iter().find(|store| store.name == name).unwrap();
+    match server.lacks() {
         Some(why) => {
-            skipped("postgres", &why);
+            skipped(name, &why);
             false
         }
         None => can_cut(),
     }
+}
+
+/// redis.io, Redis persistence: with everysec a disaster may cost a second of writes, with always none.
+#[test]
+fn redis_loses_what_it_syncs_once_a_second() {
+    if !can_cut_server("redis") {
+        return;
+    }
+    let (_, cuts) = judged("redis", "power", "--set redis.appendfsync=everysec", 10);
+    assert!(cuts.of(Finding::Lost) > 0, "{cuts:?}");
+    let (_, cuts) = judged("redis", "power", "", 10);
+    assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
 }
 
 /// postgresql.org, Write Ahead Log: with full_page_writes off, a page that is half written when the power fails can't be repaired. Of the
@@ -284,7 +291,7 @@ fn can_cut_postgres() -> bool {
 /// Without torn blocks a page of 8 KiB can still be half written, as it is two of them: nothing follows from that side.
 #[test]
 fn postgres_without_full_page_writes_is_damaged_where_pages_tear() {
-    if !can_cut_postgres() {
+    if !can_cut_server("postgres") {
         return;
     }
     let off = "--settling --set postgres.full_page_writes=off";
@@ -300,7 +307,7 @@ fn postgres_without_full_page_writes_is_damaged_where_pages_tear() {
 /// which that shows.
 #[test]
 fn postgres_without_syncs_is_damaged_by_a_power_cut() {
-    if !can_cut_postgres() {
+    if !can_cut_server("postgres") {
         return;
     }
     let torn = |seed: u32| {
