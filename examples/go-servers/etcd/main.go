@@ -29,7 +29,7 @@ var background = context.Background()
 type store struct {
 	*clientv3.Client
 	member  *embed.Etcd
-	sockets string
+	sockets *os.File
 	noSync  bool
 }
 
@@ -42,11 +42,7 @@ func open(how glue.How) (glue.Store, error) {
 		}
 		noSync = is
 	}
-	sockets, err := os.MkdirTemp("", "storebench-etcd-")
-	if err != nil {
-		return nil, err
-	}
-	opened := &store{sockets: sockets, noSync: noSync}
+	opened := &store{noSync: noSync}
 	if err := opened.start(how.Folder); err != nil {
 		opened.Close()
 		return nil, err
@@ -54,9 +50,19 @@ func open(how glue.How) (glue.Store, error) {
 	return opened, nil
 }
 
-// start has it listen on sockets in a folder that is this user's alone.
+// start has it listen on sockets in a folder that is this user's alone. Their paths go by an open file, as the system's limit is 107 bytes.
 func (s *store) start(folder string) error {
-	socket := func(name string) url.URL { return url.URL{Scheme: "unix", Path: filepath.Join(s.sockets, name)} }
+	sockets := filepath.Join(folder, "sockets")
+	err := os.MkdirAll(sockets, 0o700)
+	if err == nil {
+		s.sockets, err = os.Open(sockets)
+	}
+	if err != nil {
+		return err
+	}
+	socket := func(name string) url.URL {
+		return url.URL{Scheme: "unix", Path: fmt.Sprintf("/proc/self/fd/%d/%s", s.sockets.Fd(), name)}
+	}
 	config := embed.NewConfig()
 	config.Name, config.Dir, config.UnsafeNoFsync = "storebench", filepath.Join(folder, "etcd"), s.noSync
 	config.ListenPeerUrls, config.ListenClientUrls = []url.URL{socket("peer")}, []url.URL{socket("client")}
@@ -132,7 +138,9 @@ func (s *store) Close() error {
 	if s.member != nil {
 		s.member.Close()
 	}
-	os.RemoveAll(s.sockets)
+	if s.sockets != nil {
+		s.sockets.Close()
+	}
 	return err
 }
 

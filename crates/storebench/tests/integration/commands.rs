@@ -289,19 +289,26 @@ fn count_requests(results: &Path) {
     fs::write(results, counted.collect::<String>()).unwrap();
 }
 
-/// A directory with all that commands on pages speak of.
-fn all_that_is_named() -> Scratch {
+/// Makes the runs that commands on pages speak of. Those that resume or repeat one work where it was made.
+fn runs_that_are_named() -> Scratch {
     let scratch = Scratch::in_memory();
     // Enough trials for comparisons to tell something.
     let study = TINY.replace("--trials 1", "--trials 3");
     scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
-    let run = scratch.join("the-run");
-    fs::rename(scratch.only_run(), &run).unwrap();
-    count_requests(&run.join("results.jsonl"));
+    count_requests(&scratch.only_run().join("results.jsonl"));
     for part in [1, 2] {
         let run = format!("run crud --store flat-folder {TINY} --shard {part}/2 --out part-{part}");
         scratch.storebench(&run).ends(Exit::Success);
     }
+    scratch
+}
+
+/// A directory with all that commands on pages speak of.
+fn all_that_is_named(runs: &Scratch) -> Scratch {
+    let scratch = Scratch::in_memory();
+    let run = runs.only_run();
+    let parts = ["part-1", "part-2"].map(|part| runs.join(part));
+    assert!(Command::new("cp").arg("-r").args(parts).arg(scratch.path()).status().unwrap().success());
     let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
     for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
         let to = scratch.join(copy);
@@ -309,7 +316,6 @@ fn all_that_is_named() -> Scratch {
         assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
         another_run(&to, copy);
     }
-    fs::remove_dir_all(run).unwrap();
     for directory in ["mnt/sd/storebench", "mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
@@ -398,7 +404,8 @@ fn try_all(commands: Vec<(String, String)>) {
     let scripts: BTreeMap<String, String> =
         commands.into_iter().map(|(line, place)| (script(&line), place)).collect();
     let commands = Mutex::new(scripts.into_iter());
-    let all = all_that_is_named();
+    let runs = runs_that_are_named();
+    let all = all_that_is_named(&runs);
     let next = || commands.lock().unwrap().next();
     std::thread::scope(|scope| {
         for _ in 0..4 {
