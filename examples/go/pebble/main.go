@@ -122,6 +122,7 @@ func (s *store) Settings() []glue.Value {
 	size := func(number uint64) string { return strconv.FormatUint(number, 10) }
 	return []glue.Value{
 		{Name: "sync", Value: strconv.FormatBool(s.write.Sync)},
+		{Name: "compression", Value: s.options.Levels[0].Compression().Name},
 		{Name: "cache_size", Value: strconv.FormatInt(s.options.CacheSize, 10)},
 		{Name: "mem_table_size", Value: size(s.options.MemTableSize)},
 		{Name: "bloom_bits", Value: strconv.Itoa(s.bloom)},
