@@ -37,19 +37,15 @@ fn build(target: &str) -> Option<PathBuf> {
 
 /// Why the library of a target can't be built here, if so.
 fn lacks(target: &str) -> Option<String> {
-    let mut asked = match target {
-        "bbolt" => Command::new("go"),
-        _ if target.starts_with("python-") => Command::new("/usr/bin/python3-config"),
+    let (program, arguments, folder): (_, &[_], _) = match target {
+        "bbolt" => ("go", &["mod", "download"], "examples/go"),
+        _ if target.starts_with("python-") => ("/usr/bin/python3-config", &["--includes"], "."),
         _ => return None,
     };
-    match target {
-        "bbolt" => asked.args(["mod", "download"]).current_dir(root().join("examples/go")),
-        _ => asked.arg("--includes"),
-    };
-    match asked.output() {
+    match Command::new(program).args(arguments).current_dir(root().join(folder)).output() {
         Ok(output) if output.status.success() => None,
         Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
-        Err(error) => Some(format!("{asked:?}: {error}")),
+        Err(error) => Some(format!("{program}: {error}")),
     }
 }
 
