@@ -357,7 +357,9 @@ fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
         assert!(said.err.contains("left for now: ") && said.err.contains("could not be dropped"), "{said}");
         let said = scratch.storebench("clean storebench-runs").ends(Exit::Success);
         assert!(said.err.contains(server.told_to_drop()), "{said}");
-        assert_eq!(said.out, "nothing was deleted\n");
+        // Cgroups of processes that other tests have killed are anybody's to remove.
+        let is_others = |line: &str| line.starts_with("deleted /sys/fs/cgroup/");
+        assert!(said.out.lines().all(|line| line == "nothing was deleted" || is_others(line)), "{said}");
     }
 }
 
