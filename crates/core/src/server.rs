@@ -1,7 +1,7 @@
 //! Servers that trials start: as whom they run where storebench runs as root, and how what is left of one is ended.
 //!
-//! A server belongs to the folder in which its data lie: while it is at work, that is its working folder. So whoever gives
-//! the folder back finds it, whatever has become of the process that started it.
+//! A server belongs to the folder in which its data lie: while it is at work, that is its working folder, or it holds files open in it.
+//! So whoever gives the folder back finds it, whatever has become of the process that started it.
 
 mod known;
 pub mod running;
@@ -105,7 +105,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The processes of servers whose working folder lies in this one.
+/// The processes of servers whose working folder, or a file that they hold open, lies in this one.
 fn at_work_in(folder: &Path) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_ours = |proc: &PathBuf| {
@@ -115,7 +115,9 @@ fn at_work_in(folder: &Path) -> Vec<Pid> {
             let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
             known::is_program(&name).then_some(())
         };
-        link("cwd").is_some_and(|at| at.starts_with(folder)) && is_server().is_some()
+        let is_within = |link: PathBuf| fs::read_link(link).is_ok_and(|at| at.starts_with(folder));
+        let open = || fs::read_dir(proc.join("fd")).into_iter().flatten().flatten();
+        is_server().is_some() && (is_within(proc.join("cwd")) || open().any(|file| is_within(file.path())))
     };
     let numbered = entries.filter_map(|entry| {
         let number: i32 = entry.file_name().to_str()?.parse().ok()?;
