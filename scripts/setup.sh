@@ -28,6 +28,8 @@ test        postgresql              postgresql      the server that the store po
 test        mariadb-server          mariadb         the server that the store mariadb starts
 test        mariadb-plugin-rocksdb  -               MyRocks, for that server
 test        redis-server            redis           the server that the store redis starts
+test        etcd-server             etcd            the server that the store etcd starts
+test        etcd-client             -               looks at what is on a running one
 test        python3                 -               runs the paper's own script on our output
 test        python3-dev             -               builds the example of a store in Python
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
@@ -231,6 +233,7 @@ setup_apt() {
     case " $to_install " in *" postgresql "*) without_a_cluster ;; esac
     case " $to_install " in *" mariadb-server "*) not_started="$not_started mariadb" ;; esac
     case " $to_install " in *" redis-server "*) not_started="$not_started redis-server" ;; esac
+    case " $to_install " in *" etcd-server "*) not_started="$not_started etcd" ;; esac
     [ -z "$not_started" ] || without_a_start
     # shellcheck disable=SC2086 # a list of names
     as_root apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $to_install ||

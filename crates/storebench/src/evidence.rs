@@ -29,6 +29,14 @@ pub const BERKELEYDB: &[Evidence] = &[
         broken: 0,
     },
 ];
+pub const ETCD: &[Evidence] = &[Evidence {
+    version: "3.4.23",
+    guarantee: Guarantee::Power,
+    torn: false,
+    file_systems: &["ext4"],
+    states: 18,
+    broken: 1,
+}];
 pub const FJALL: &[Evidence] = &[
     Evidence {
         version: "3.1.13",

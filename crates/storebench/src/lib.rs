@@ -45,6 +45,7 @@ pub const STORES: &[StoreDef] = &[
     stores::POSTGRES.seen(evidence::POSTGRES),
     stores::MARIADB.seen(evidence::MARIADB),
     stores::REDIS.seen(evidence::REDIS),
+    stores::ETCD.seen(evidence::ETCD),
     FLAT_FOLDER.seen(evidence::FLAT_FOLDER),
     NESTED_FOLDER.seen(evidence::NESTED_FOLDER),
     ONE_FILE.seen(evidence::ONE_FILE),

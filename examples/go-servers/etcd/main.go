@@ -1,4 +1,4 @@
-// etcd for storebench: a member of one, embedded in the process, and its own client by a unix socket. Build it: make -C examples etcd
+// etcd-embedded for storebench: a member of one, embedded in the process, and its own client by a unix socket. Build it: make -C examples etcd
 package main
 
 import (
@@ -214,7 +214,7 @@ func (s *store) Scan(from []byte, limit int, show func(key, value []byte)) error
 
 func init() {
 	glue.Register(glue.Def{
-		Name:        "etcd",
+		Name:        "etcd-embedded",
 		Summary:     "a member of one, in the process, by its own client and a unix socket, in Go",
 		Practice:    "a server: one of three or five machines in earnest; former values are kept until they are compacted",
 		Version:     glue.Version("go.etcd.io/etcd/server/v3"),

@@ -30,6 +30,8 @@ mod berkeleydb;
     allow(dead_code, reason = "a build with few stores needs few of them")
 )]
 mod compiled;
+#[cfg(feature = "etcd")]
+mod etcd;
 #[cfg(feature = "fjall")]
 mod fjall;
 #[cfg(feature = "leveldb")]
@@ -78,6 +80,7 @@ mod sqlite;
 #[cfg_attr(
     not(all(
         feature = "berkeleydb",
+        feature = "etcd",
         feature = "fjall",
         feature = "leveldb",
         feature = "libmdbx",
@@ -122,3 +125,4 @@ store!(
     Server
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
+store!("etcd", etcd::ETCD, "etcd, a private server for each trial: a cluster of one", Server);

@@ -6,8 +6,9 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 16] = [
+const STORES: [&str; 17] = [
     "berkeleydb",
+    "etcd",
     "fjall",
     "flat-folder",
     "leveldb",

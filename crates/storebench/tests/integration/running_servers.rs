@@ -25,7 +25,7 @@ pub struct Running {
     socket: PathBuf,
 }
 
-pub const KINDS: [&str; 3] = ["postgres", "mariadb", "redis"];
+pub const KINDS: [&str; 4] = ["postgres", "mariadb", "redis", "etcd"];
 
 /// The servers that can be had here.
 fn servers() -> impl Iterator<Item = Running> {
@@ -57,6 +57,7 @@ impl Running {
         let url = match kind {
             "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
             "redis" => format!("redis+unix://{}/socket", socket.display()),
+            "etcd" => format!("etcd+unix://{}/client:0", socket.display()),
             _ => format!("mysql://root@/?socket={}/socket", socket.display()),
         };
         let running = Running { store, url, kind, folder, socket };
@@ -70,7 +71,7 @@ impl Running {
     }
 
     fn speaks_sql(&self) -> bool {
-        self.kind != "redis"
+        !matches!(self.kind, "redis" | "etcd")
     }
 
     fn execute(&self, sql: &str) {
@@ -92,10 +93,30 @@ impl Running {
     /// The schemas, or databases, that storebench has made there, or what its keys begin with.
     fn made(&self) -> Vec<String> {
         if !self.speaks_sql() {
-            let mut scan = Command::new("redis-cli");
-            scan.arg("-s").arg(self.socket.join("socket")).args(["--scan", "--pattern", "storebench_*"]);
-            let keys = String::from_utf8(scan.output().unwrap().stdout).unwrap();
-            let names = keys.lines().map(|key| key.split(':').next().unwrap().to_owned());
+            let mut scan = match self.kind {
+                "redis" => Command::new("redis-cli"),
+                _ => Command::new("etcdctl"),
+            };
+            match self.kind {
+                "redis" => scan.arg("-s").arg(self.socket.join("socket")).args([
+                    "--scan",
+                    "--pattern",
+                    "storebench_*",
+                ]),
+                // It takes a socket by its name alone.
+                _ => scan.current_dir(&self.socket).env("ETCDCTL_API", "3").args([
+                    "--endpoints=unix://client:0",
+                    "get",
+                    "--prefix",
+                    "storebench_",
+                    "--keys-only",
+                ]),
+            };
+            let said = scan.output().unwrap();
+            assert!(said.status.success(), "{said:?}");
+            let keys = String::from_utf8_lossy(&said.stdout).into_owned();
+            let keys = keys.lines().filter(|key| !key.is_empty());
+            let names = keys.map(|key| key.split([':', '/']).next().unwrap().to_owned());
             return names.collect::<BTreeSet<_>>().into_iter().collect();
         }
         let all = self.texts("SELECT CAST(schema_name AS CHAR(100)) FROM information_schema.schemata");
@@ -105,9 +126,9 @@ impl Running {
 
     /// Sends its processes a signal by name.
     pub fn signal(&self, name: &str) {
-        let data = fs::canonicalize(self.folder.path().join("d")).unwrap();
+        let folder = fs::canonicalize(self.folder.path()).unwrap();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
-            if fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data)) {
+            if fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)) {
                 let _ = Command::new("kill").arg(format!("-{name}")).arg(entry.file_name()).status();
             }
         }
@@ -135,7 +156,11 @@ impl Running {
 
     /// The advice to a person about what is left there.
     fn told_to_drop(&self) -> &'static str {
-        if self.speaks_sql() { "drop it yourself, by DROP " } else { "drop it yourself, by redis-cli EVAL " }
+        match self.kind {
+            "redis" => "drop it yourself, by redis-cli EVAL ",
+            "etcd" => "drop it yourself, by etcdctl del --prefix ",
+            _ => "drop it yourself, by DROP ",
+        }
     }
 
     fn run(&self, more: &str) -> String {
@@ -321,9 +346,12 @@ fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
 fn a_dead_address_is_told_before_anything_is_made() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    for (store, begins) in
-        [("postgres", "postgresql://me@"), ("mariadb", "mysql://me@"), ("redis", "redis://")]
-    {
+    for (store, begins) in [
+        ("postgres", "postgresql://me@"),
+        ("mariadb", "mysql://me@"),
+        ("redis", "redis://"),
+        ("etcd", "etcd://"),
+    ] {
         for (port, why) in [
             (closed, "Connection refused"),
             (silent.local_addr().unwrap().port(), "it let nobody in within 10 s"),

@@ -269,8 +269,18 @@ fn what_reads_results_can_run_no_trial() {
 /// All knowledge of a server comes with its store's entry: its programs and users, its leftovers, its protocol.
 #[test]
 fn what_measures_names_no_server() {
-    const NAMES: [&str; 9] =
-        ["postgres", "postmaster", "initdb", "pgsql", "mariadb", "mysql", "innodb", "myrocks", "redis"];
+    const NAMES: [&str; 10] = [
+        "postgres",
+        "postmaster",
+        "initdb",
+        "pgsql",
+        "mariadb",
+        "mysql",
+        "innodb",
+        "myrocks",
+        "redis",
+        "etcd",
+    ];
     let source = root().join("crates/core/src");
     let paths = files(&source, "");
     assert!(paths.iter().any(|path| path.ends_with("server.rs")), "{source:?} is not the source");

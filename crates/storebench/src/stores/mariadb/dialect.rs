@@ -71,7 +71,8 @@ impl Server for Mysql {
     const SIGN: &'static str = "mysql";
     const WAY: Way = Way::Passed;
     const NEEDS_MOMENT: bool = true;
-    const SAYING: &'static Saying = &Saying { name: "mariadbd", stop: Signal::TERM, last_words };
+    const SAYING: &'static Saying =
+        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
 

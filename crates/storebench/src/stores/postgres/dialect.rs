@@ -64,7 +64,8 @@ impl Server for Postgresql {
     const SIGN: &'static str = "PG_VERSION";
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
-    const SAYING: &'static Saying = &Saying { name: "postgres", stop: Signal::INT, last_words };
+    const SAYING: &'static Saying =
+        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
 

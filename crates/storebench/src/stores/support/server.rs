@@ -23,7 +23,7 @@ pub use self::kind::Server;
 pub use self::own::Paths;
 pub use self::passing::Way;
 pub use self::plan::Plan;
-pub use self::process::Saying;
+pub use self::process::{LOG, Saying};
 pub use self::rest::wait_until;
 pub use self::running::Running;
 pub use self::session::RecordSession;

@@ -68,6 +68,7 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("postgres", cfg!(feature = "postgres")),
         ("mariadb", cfg!(feature = "mariadb")),
         ("redis", cfg!(feature = "redis")),
+        ("etcd", cfg!(feature = "etcd")),
     ] {
         let def = STORES
             .iter()

@@ -105,6 +105,8 @@ pub trait Server: Sized + 'static {
     /// # Errors
     /// The server's.
     fn connect_own(socket: &Path) -> Result<Self::Client>;
+    /// Sets a session with the trial's own server as planned, where that is the session's to set.
+    fn begin(_client: &mut Self::Client, _plan: &Plan) {}
     /// Connects to a running server.
     ///
     /// # Errors

@@ -112,6 +112,8 @@ impl Own {
         let held: Vec<&Reached> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
         unprivileged(&mut command, &held, S::WAY)?;
+        // Some name their socket without a folder.
+        command.current_dir(socket.path());
         let mut process = Process::start(S::SAYING, &mut command, at)?;
         process.wait_until(|pid| S::is_ready(pid, &data, &paths.socket))?;
         S::furnish(&paths.socket)?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -110,6 +110,8 @@ pub struct Saying {
     pub name: &'static str,
     /// The signal at which it ends in order.
     pub stop: Signal,
+    /// Whether it then ends by that signal, with its work done.
+    pub ends_by_signal: bool,
     /// Why it ended, out of its log.
     pub last_words: fn(&str) -> Option<String>,
 }
@@ -182,7 +184,8 @@ impl Process {
         let (status, name) = (self.asked_to_end(), self.saying.name);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
-        if !status.success() {
+        let by_signal = self.saying.ends_by_signal && status.signal() == Some(self.saying.stop.as_raw());
+        if !status.success() && !by_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
         // Nothing in there is of interest any more.

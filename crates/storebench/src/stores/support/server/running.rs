@@ -27,7 +27,11 @@ impl Backend {
     /// The server's.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
-            Backend::Own(own) => own.connect::<S>(),
+            Backend::Own(own) => {
+                let mut client = own.connect::<S>()?;
+                S::begin(&mut client, plan);
+                Ok(client)
+            }
             Backend::Running(running) => running.connect::<S>(plan),
         }
     }

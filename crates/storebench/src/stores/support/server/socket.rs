@@ -116,17 +116,56 @@ impl Socket {
         Ok(())
     }
 
+    /// From now on neither a read nor a write waits by itself.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        match &self.stream {
+            Stream::Unix(stream) => stream.set_nonblocking(true),
+            Stream::Tcp(stream) => stream.set_nonblocking(true),
+        }
+    }
+
+    /// The same socket once more.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn try_clone(&self) -> io::Result<Socket> {
+        Ok(Socket::over(match &self.stream {
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+        }))
+    }
+
+    /// Reads what is there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match &mut self.stream {
+            Stream::Unix(stream) => stream.read(into),
+            Stream::Tcp(stream) => stream.read(into),
+        }
+    }
+
     /// Waits until there is something to read. A read that waits by itself is woken twice on a Unix socket of Linux: also when the
     /// other side has taken what was sent to it, only to sleep again. That costs a switch of processes for each request.
-    fn wait(&self) -> io::Result<()> {
+    ///
+    /// Where much is to be sent, also until there is room for more of it.
+    ///
+    /// # Errors
+    /// The system's; when it takes too long.
+    pub fn wait(&self, for_room: bool) -> io::Result<()> {
         let stream = match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),
             Stream::Tcp(stream) => stream.as_fd(),
         };
+        let events = if for_room { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let left = self.login_until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let longest = left.as_ref().or(self.longest_read.as_ref());
-        match poll(&mut [PollFd::from_borrowed_fd(stream, PollFlags::IN)], longest)? {
+        match poll(&mut [PollFd::from_borrowed_fd(stream, events)], longest)? {
             0 if left.is_some() => {
                 let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
                 Err(io::Error::new(io::ErrorKind::TimedOut, message))
@@ -160,11 +199,8 @@ impl From<UnixStream> for Socket {
 
 impl Read for Socket {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.wait()?;
-        match &mut self.stream {
-            Stream::Unix(stream) => stream.read(into),
-            Stream::Tcp(stream) => stream.read(into),
-        }
+        self.wait(false)?;
+        self.read_now(into)
     }
 }
 

@@ -1,0 +1,47 @@
+//! `etcd`: a server of its own for each trial, a cluster of one, or one that a URL names; a record is a key of its own.
+
+mod client;
+mod config;
+mod connection;
+mod kind;
+mod messages;
+mod session;
+
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Offer, StoreDef, Threads};
+
+use self::kind::EtcdServer;
+use self::session::MAX_KEY_BYTES;
+use super::support::server::{Server, open};
+
+/// etcd, as it is installed.
+pub const ETCD: StoreDef = StoreDef {
+    name: "etcd",
+    kind: Kind::Server,
+    summary: "etcd, a private server for each trial: a cluster of one",
+    practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until it is told to forget them",
+    version: &|| EtcdServer::programs().version(),
+    capabilities: Capabilities {
+        order: true,
+        threads: Threads::Many,
+        batch: Batch::Atomic,
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[Offer {
+        guarantee: Guarantee::Power,
+        settings: "as shipped: each write is synced in the log",
+        atomic_replace: true,
+        dangers: Danger::NOTHING,
+    }],
+    shipped: Guarantee::Power,
+    settings: config::SETTINGS,
+    snippet: Some(include_str!("../snippets/etcd.conf.yml")),
+    bindings: &[],
+    evidence: &[],
+    server: Some(&EtcdServer::SERVER),
+    library: None,
+    open: Ok(&open::<EtcdServer>),
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! A session with etcd: records below a beginning of their own, as it has no tables and takes no empty keys.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use prost::bytes::Bytes;
+use storebench_core::server::running::{Address, At};
+use storebench_core::store::{Result, StoreError};
+
+use super::connection::Connection;
+use super::messages::{
+    AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range, Ranged,
+    Record, Status, Transaction,
+};
+use crate::stores::support::server::socket::Socket;
+
+/// Where a server listens unless it is told otherwise.
+const PORT: u16 = 2379;
+/// The name of the socket for clients: it is a file in the server's working folder, and must look like a host and a port.
+pub const SOCKET: &str = "client:0";
+/// The user where a URL names none; a server without passwords asks for no name.
+pub const USER: &str = "root";
+/// The changes of one transaction that a server takes as shipped...
+const SHIPPED_TRANSACTION: usize = 128;
+/// ... and that a trial's own is told to take.
+pub const OWN_TRANSACTION: usize = 1 << 20;
+
+/// A session.
+pub struct Client {
+    connection: Connection,
+    place: Place,
+    /// The beginning of every key, and the first key after all of them.
+    beginning: Bytes,
+    end: Bytes,
+    /// Whether reads are answered without asking the other members.
+    pub serializable: bool,
+    /// The record that was shown last.
+    shown: Bytes,
+}
+
+/// The way to the server.
+enum Place {
+    /// The trial's own: the folder of its socket.
+    Own(PathBuf),
+    Running(Address),
+}
+
+impl Place {
+    fn socket(&self) -> Result<Socket> {
+        let (socket, name) = match self {
+            Place::Own(folder) => (Socket::own(folder, SOCKET), "etcd".to_owned()),
+            Place::Running(address) => {
+                let socket = match &address.at {
+                    At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+                    At::Socket(path) => Socket::unix(path),
+                };
+                (socket, format!("etcd at {}", address.at.name()))
+            }
+        };
+        socket.map_err(StoreError::io(format!("connecting to {name}")))
+    }
+}
+
+impl Client {
+    /// A session with the trial's own server, whose socket is in this folder.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn own(folder: &Path) -> Result<Client> {
+        Client::at(Place::Own(folder.to_path_buf()))
+    }
+
+    /// A session with a running server.
+    ///
+    /// # Errors
+    /// The server's; where it wants a password, and none is set.
+    pub fn running(address: &Address) -> Result<Client> {
+        let password = std::env::var("ETCDCTL_PASSWORD").ok();
+        if password.is_none() && address.user != USER {
+            return Err(StoreError::Engine("no password for the URL's user: set ETCDCTL_PASSWORD".into()));
+        }
+        let mut client = Client::at(Place::Running(address.clone()))?;
+        if let Some(password) = password {
+            let name = address.user.clone();
+            client.connection.token = Some(client.connection.call(&Authenticate { name, password })?.token);
+        }
+        client.status()?;
+        if address.database.is_some() {
+            return Err(StoreError::Engine("etcd has no databases: leave out what follows the port".into()));
+        }
+        client.connection.let_in();
+        Ok(client)
+    }
+
+    fn at(place: Place) -> Result<Client> {
+        let mut client = Client {
+            connection: Connection::over(place.socket()?)?,
+            place,
+            beginning: Bytes::new(),
+            end: Bytes::new(),
+            serializable: false,
+            shown: Bytes::new(),
+        };
+        client.begin_keys_with("storebench");
+        Ok(client)
+    }
+
+    /// Has every key begin with this, and a slash.
+    pub fn begin_keys_with(&mut self, name: &str) {
+        // A zero is the sign after a slash.
+        (self.beginning, self.end) = (format!("{name}/").into(), format!("{name}0").into());
+    }
+
+    /// The folder of the server's socket and log, where it is the trial's own.
+    pub fn own_folder(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Own(folder) => Some(folder),
+            Place::Running(_) => None,
+        }
+    }
+
+    fn key(&self, key: &[u8]) -> Bytes {
+        [&self.beginning[..], key].concat().into()
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
+        self.connection.call(&put).map(drop)
+    }
+
+    /// Shows the value of a key; whether it is there.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
+        match self.connection.call(&range)?.records.pop() {
+            Some(record) => {
+                self.shown = record.value;
+                visit(&self.shown);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The value that was shown last.
+    pub fn shown(&self) -> &[u8] {
+        &self.shown
+    }
+
+    /// Shows so many records from a key on, in order; how many there were.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let serializable = self.serializable;
+        let range =
+            Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
+        let records = self.connection.call(&range)?.records;
+        records.iter().for_each(|Record { key, value }| visit(&key[self.beginning.len()..], value));
+        Ok(records.len())
+    }
+
+    /// Removes a key, which may be gone.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let key = self.key(key);
+        self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
+    }
+
+    /// Sets the values of keys, or removes those that have none here, all or none: on a running server, whose limit is not known, by
+    /// as many at a time as it takes as shipped. Of a key that is named twice the last counts, as no transaction may name one twice.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
+        let last: HashMap<&[u8], usize> =
+            changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
+        let changes = changes.iter().enumerate().filter(|(at, (key, _))| last[key] == *at);
+        let changes: Vec<Change> = changes.map(|(_, (key, value))| self.change(key, *value)).collect();
+        let most = if self.own_folder().is_some() { OWN_TRANSACTION } else { SHIPPED_TRANSACTION };
+        changes.chunks(most).try_for_each(|changes| {
+            self.connection.call(&Transaction { changes: changes.to_vec() }).map(drop)
+        })
+    }
+
+    fn change(&self, key: &[u8], value: Option<&[u8]>) -> Change {
+        let key = self.key(key);
+        let change = match value {
+            Some(value) => OneChange::Put(Put { key, value: Bytes::copy_from_slice(value) }),
+            None => OneChange::Delete(DeleteRange { key, end: Bytes::new() }),
+        };
+        Change { change: Some(change) }
+    }
+
+    /// The number of records.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn count(&mut self) -> Result<u64> {
+        u64::try_from(self.counted()?.count).map_err(StoreError::engine)
+    }
+
+    fn counted(&mut self) -> Result<Ranged> {
+        let range = Range {
+            key: self.beginning.clone(),
+            end: self.end.clone(),
+            count_only: true,
+            ..Range::default()
+        };
+        self.connection.call(&range)
+    }
+
+    /// Removes all records. What a session that was killed has sent may still arrive: it ends with a look that finds none.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn remove_all(&mut self) -> Result<()> {
+        loop {
+            let range = DeleteRange { key: self.beginning.clone(), end: self.end.clone() };
+            if self.connection.call(&range)?.deleted == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Forgets all former values, and writes the file of records anew.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn compact(&mut self) -> Result<()> {
+        let revision = self.counted()?.header.unwrap_or_default().revision;
+        match self.connection.call(&Compaction { revision, physical: true }) {
+            // Nothing was written since it was done last.
+            Err(StoreError::Engine(told)) if told.contains("has been compacted") => {}
+            done => done.map(drop)?,
+        }
+        self.connection.call(&Defragment {}).map(drop)
+    }
+
+    /// The state of the server.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn status(&mut self) -> Result<Status> {
+        self.connection.call(&AskStatus {})
+    }
+
+    /// The number of times that it has synced its log since it started.
+    ///
+    /// # Errors
+    /// The server's; when it does not tell.
+    pub fn syncs(&mut self) -> Result<u64> {
+        let mut socket = self.place.socket()?;
+        let mut told = Vec::new();
+        let asked =
+            socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").and_then(|()| socket.read_to_end(&mut told));
+        asked.map_err(|error| socket.lost(error))?;
+        let told = String::from_utf8_lossy(&told);
+        let count =
+            told.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));
+        count.and_then(|count| count.trim().parse().ok()).ok_or_else(|| {
+            StoreError::Engine("the server does not tell how often it has synced (/metrics)".into())
+        })
+    }
+
+    /// Whether it syncs its log for a change, by its own count: it is asked to remove what is not there, which is a change to the log
+    /// and to nothing else.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn is_synced(&mut self) -> Result<bool> {
+        let before = self.syncs()?;
+        // A key outside the records'.
+        let key = self.end.clone();
+        self.connection.call(&DeleteRange { key, end: Bytes::new() })?;
+        Ok(self.syncs()? > before)
+    }
+}

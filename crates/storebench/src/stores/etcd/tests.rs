@@ -1,0 +1,143 @@
+use std::fs;
+use std::path::Path;
+
+use storebench_core::server;
+use storebench_core::store::{Guarantee, StoreError};
+
+use super::client::Client;
+use super::*;
+use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
+
+/// Where none is installed there is nothing to try.
+fn is_here() -> bool {
+    let lacks = EtcdServer::programs().lacks();
+    if let Some(why) = &lacks {
+        println!("not tried: {why}");
+    }
+    lacks.is_none()
+}
+
+#[test]
+fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
+    assert_eq!(ETCD.lacks().is_some(), !is_here());
+    assert!(!ETCD.runs_by_default());
+}
+
+#[test]
+fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
+    if !is_here() {
+        return;
+    }
+    let given =
+        [("snapshot-count", "5000"), ("quota-backend-bytes", "1073741824"), ("reads", "serializable")];
+    let folder = new_folder();
+    let store = opened(&ETCD, &folder, Some(Guarantee::Power), &given);
+    for (name, value) in given {
+        assert_eq!(setting(&*store, name), value);
+    }
+    store.close().unwrap();
+    for nonsense in [&[("reads", "sometimes")][..], &[("snapshot-count", "0")], &[("colour", "red")]] {
+        let why = refused(&ETCD, &new_folder(), None, nonsense);
+        assert!(matches!(why, StoreError::BadSetting(_)), "{nonsense:?}: {why}");
+    }
+    let process = refused(&ETCD, &new_folder(), Some(Guarantee::Process), &[]);
+    assert!(matches!(process, StoreError::BadSetting(text) if text.contains("power, not process")));
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    if is_here() {
+        assert_eq!(after_kill(&ETCD, Guarantee::Power), 3);
+    }
+}
+
+/// Processes of a server that holds a store's folder open.
+fn processes_in(folder: &Path) -> usize {
+    let folder = fs::canonicalize(folder).unwrap();
+    let holds = |entry: &fs::DirEntry| {
+        let open = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
+        let is_server = fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe.ends_with("etcd"));
+        is_server && open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(&folder))
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter(holds).count()
+}
+
+#[test]
+fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&ETCD, &folder, None, &[]);
+    assert_eq!(processes_in(folder.path()), 1);
+    store.close().unwrap();
+    assert_eq!(processes_in(folder.path()), 0);
+    drop(opened(&ETCD, &folder, None, &[]));
+    assert_eq!(processes_in(folder.path()), 0);
+    let store = opened(&ETCD, &folder, None, &[]);
+    let mut session = store.session().unwrap();
+    session.insert(b"key", b"value").unwrap();
+    server::end_in(folder.path()).unwrap();
+    let error = session.insert(b"other", b"value").unwrap_err().to_string();
+    assert!(error.contains("whose log ends with: "), "{error}");
+    drop(session);
+    assert!(store.close().is_err(), "it did not end in order");
+    assert_eq!(processes_in(folder.path()), 0);
+    let store = opened(&ETCD, &folder, None, &[]);
+    assert_eq!(store.count().unwrap(), 1);
+}
+
+#[test]
+fn a_batch_is_one_transaction_in_which_the_last_of_a_key_counts() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&ETCD, &folder, None, &[]);
+    let mut session = store.session().unwrap();
+    let syncs = store.syncs().unwrap().unwrap();
+    let keys: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_be_bytes).collect();
+    let mut records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    records.push((&keys[7], b"newer"));
+    session.insert_batch(&records).unwrap();
+    assert_eq!((store.count().unwrap(), store.syncs().unwrap().unwrap() - syncs), (20_000, 1));
+    let mut seen = Vec::new();
+    session.scan(&keys[6], 2, &mut |key, value| seen.push((key.to_vec(), value.to_vec()))).unwrap();
+    assert_eq!(seen, [(keys[6].to_vec(), b"value".to_vec()), (keys[7].to_vec(), b"newer".to_vec())]);
+    session.insert_batch(&[]).unwrap();
+    session.remove_batch(&records.iter().map(|(key, _)| *key).collect::<Vec<_>>()).unwrap();
+    session.remove_batch(&[]).unwrap();
+    assert_eq!(store.count().unwrap(), 0);
+}
+
+/// Former values go with a compaction, and one more is not an error.
+#[test]
+fn a_compaction_gives_its_space_back() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let mut store = opened(&ETCD, &folder, None, &[]);
+    let mut session = store.session().unwrap();
+    for _ in 0..40 {
+        session.insert(b"key", &vec![7; 1 << 20]).unwrap();
+    }
+    drop(session);
+    let mut client = own_client(folder.path());
+    // It writes its file every 100 ms.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let before = client.status().unwrap().size;
+    for _ in 0..2 {
+        assert_eq!(store.compact().unwrap(), Some("compact and defrag"));
+    }
+    let after = client.status().unwrap().size;
+    assert!(before > 40 << 20 && after < 4 << 20, "{before} {after}");
+}
+
+/// A connection to the server whose socket lies below a store's folder.
+fn own_client(folder: &Path) -> Client {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_socket =
+        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
+    Client::own(&entries.into_iter().find(is_socket).unwrap()).unwrap()
+}
