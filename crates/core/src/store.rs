@@ -15,6 +15,7 @@ pub mod sql;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -417,6 +418,9 @@ pub struct ServerDef {
     pub reach: fn(&str) -> Result<()>,
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
     pub drop: fn(&str, &str) -> Result<()>,
+    /// Loses a machine for good, with all that it has in the store's folder, of those that keep the records there; `None` where the
+    /// store has one alone.
+    pub lose: Option<fn(&Path) -> io::Result<()>>,
 }
 
 /// A store's entry in the table.

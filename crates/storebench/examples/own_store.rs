@@ -148,7 +148,7 @@ impl AppendLog {
     fn write(&self, entries: &[u8], change: impl FnOnce(&mut BTreeMap<Vec<u8>, Vec<u8>>)) -> Result<()> {
         let mut state = self.state();
         let written = state.file.write_all(entries).and_then(|()| match self.guarantee {
-            Guarantee::Power => state.file.sync_data(),
+            Guarantee::Power | Guarantee::Node => state.file.sync_data(),
             Guarantee::Process | Guarantee::None => Ok(()),
         });
         if let Err(error) = written {

@@ -180,7 +180,7 @@ static GUARANTEE: AxisDef = AxisDef {
     name: "guarantee",
     order: 1010,
     value_name: "TIER,...",
-    help: "What an acknowledged write survives: none, process (a killed process), power (a power cut), default (as shipped)",
+    help: "What an acknowledged write survives: none, process (a killed process), power (a power cut), node (the loss of a machine, too), default (as shipped)",
     many: "guarantees",
     presence: Presence::Always(5),
     known: &["default", "none", "process", "power"],

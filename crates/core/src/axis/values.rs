@@ -79,7 +79,7 @@ impl FromStr for GuaranteeChoice {
         match text {
             "default" => Ok(GuaranteeChoice::Default),
             _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
-                format!("{} is not a guarantee: use default, none, process or power", quoted(text))
+                format!("{} is not a guarantee: use default, none, process, power or node", quoted(text))
             }),
         }
     }
@@ -363,6 +363,7 @@ to_value!(GuaranteeChoice, asked => match asked.tier() {
     Some(Guarantee::None) => (1, 0),
     Some(Guarantee::Process) => (2, 0),
     Some(Guarantee::Power) => (3, 0),
+    Some(Guarantee::Node) => (4, 0),
 });
 to_value!(Rate, rate => match rate {
     Rate::Closed => (0, 0),

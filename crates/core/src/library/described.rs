@@ -127,7 +127,8 @@ impl Described {
     }
 }
 
-/// A tier by its number in the header; the weakest for any that was not checked.
+/// A tier by its number in the header, which has none for several machines; the weakest for any that was not checked.
 pub fn tier(number: i32) -> Guarantee {
-    usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied().unwrap_or_default()
+    let found = usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied();
+    found.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()
 }

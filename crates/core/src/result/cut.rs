@@ -45,7 +45,7 @@ impl Finding {
         match tier {
             Guarantee::None => true,
             Guarantee::Process => matches!(self, Finding::Held | Finding::Lost | Finding::FileSystem),
-            Guarantee::Power => matches!(self, Finding::Held | Finding::FileSystem),
+            Guarantee::Power | Guarantee::Node => matches!(self, Finding::Held | Finding::FileSystem),
         }
     }
 

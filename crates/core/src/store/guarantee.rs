@@ -16,11 +16,13 @@ pub enum Guarantee {
     Process,
     /// A power cut.
     Power,
+    /// A power cut, and the loss of a machine for good: a majority of machines has it, each as after `power`.
+    Node,
 }
 
 impl Guarantee {
     /// Every tier, weakest first.
-    pub const ALL: [Guarantee; 3] = [Guarantee::None, Guarantee::Process, Guarantee::Power];
+    pub const ALL: [Guarantee; 4] = [Guarantee::None, Guarantee::Process, Guarantee::Power, Guarantee::Node];
 
     /// The word used in plans, on the command line and in results.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Guarantee {
             Guarantee::None => "none",
             Guarantee::Process => "process",
             Guarantee::Power => "power",
+            Guarantee::Node => "node",
         }
     }
 }

@@ -164,7 +164,7 @@ impl Store for Folder {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let batch = match self.guarantee() {
-            Guarantee::Power => self.group.name(),
+            Guarantee::Power | Guarantee::Node => self.group.name(),
             Guarantee::Process | Guarantee::None => "none, or that of each file",
         };
         let mut settings = self.config.settings();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cell::GuaranteeChoice;
 use crate::measure::{children, syncs};
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, Session, Store};
@@ -60,7 +61,7 @@ pub fn write(
     tell: impl Fn(&Told) -> Result<(), Ended>,
 ) -> Result<(), Ended> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
-    let is_power = on_store::promised(def, &asked.spec.cell)? == Guarantee::Power;
+    let is_power = on_store::promised(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
     let store = open(asked, Step::Opening)?;
     let undone = journal.map(|kept| match kept {
@@ -101,10 +102,10 @@ pub(super) fn die() -> Ended {
 /// # Errors
 /// The store's; when something is missing or wrong.
 pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ended> {
-    let when = if undone {
-        "after its process was killed and what it had written and not synced was undone"
-    } else {
-        "after its process was killed"
+    let when = match (undone, lose_a_machine(asked)?) {
+        (true, _) => "after its process was killed and what it had written and not synced was undone",
+        (false, false) => "after its process was killed",
+        (false, true) => "after its process was killed and one of its machines was lost",
     };
     let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
     let lost =
@@ -129,6 +130,20 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
         return Err(lost(message).into());
     }
     Ok(store.close().map_err(|error| Stop::store("closing the store", &error))?)
+}
+
+/// At `node`, has the store lose one of its machines for good; whether it did.
+fn lose_a_machine(asked: &Asked<'_>) -> Result<bool, Ended> {
+    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let lose = def.server.and_then(|server| server.lose);
+    let Some(lose) = lose.filter(|_| asked.spec.cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Node))
+    else {
+        return Ok(false);
+    };
+    let folder = asked.spec.directory.as_path();
+    lose(folder)
+        .map_err(|error| Ended::harness(format!("losing a machine in {}: {error}", folder.display())))?;
+    Ok(true)
 }
 
 /// Why a record is not as it was acknowledged last; `None` where it is.

@@ -112,7 +112,7 @@ impl<'a> OnStore<'a> {
     pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
         let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;
-        if guarantee == Guarantee::Power {
+        if guarantee >= Guarantee::Power {
             unchecked = hold_to_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;

@@ -104,6 +104,7 @@ impl fmt::Display for Question {
                 Guarantee::None => "a write need survive nothing (guarantee none)",
                 Guarantee::Process => "a write survives a killed process (guarantee process)",
                 Guarantee::Power => "a write survives a power cut (guarantee power)",
+                Guarantee::Node => "a write survives the loss of a machine (guarantee node)",
             },
             self.sessions(),
             self.goal.meaning(),

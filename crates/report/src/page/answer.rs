@@ -157,6 +157,7 @@ fn meaning(key: &GroupKey) -> Option<&'static str> {
         Guarantee::None => "An acknowledged write may be lost even when the process alone crashes.",
         Guarantee::Process => "An acknowledged write survives a killed process, but not a power cut.",
         Guarantee::Power => "An acknowledged write survives a power cut.",
+        Guarantee::Node => "An acknowledged write survives a power cut, and the loss of a machine for good.",
     })
 }
 

@@ -78,7 +78,7 @@ fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
         (_, Some(Loss::RarelyWhole | Loss::Torn)) => 2,
         (_, Some(Loss::Newest)) | (Guarantee::Process, None) => 0,
         (_, Some(Loss::Last | Loss::Unfinished)) => 8,
-        (_, Some(Loss::Nothing)) | (Guarantee::Power, None) => 1,
+        (_, Some(Loss::Nothing)) | (Guarantee::Power | Guarantee::Node, None) => 1,
     }
 }
 

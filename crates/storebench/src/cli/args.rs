@@ -29,6 +29,7 @@ use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::library;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
+use storebench_core::server::relay;
 use storebench_core::server::running::{self, URL};
 use storebench_core::shard::Shard;
 use storebench_core::simulated;
@@ -202,6 +203,9 @@ pub enum Hidden {
     /// Serves a simulated disk, mounted in a folder, from the image on its standard input until it is unmounted
     #[command(name = simulated::WORD, hide = true)]
     Disk { name: String, folder: PathBuf, parent: u32, order: String },
+    /// Hands on what servers in the working folder send one another, so long after it was sent
+    #[command(name = relay::WORD, hide = true)]
+    Relay { parent: u32, one_way_ns: u64, names: Vec<String> },
     /// Drops what the store of a folder has made on a running server
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },

@@ -152,6 +152,11 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
+        Command::Hidden(Hidden::Relay { parent, one_way_ns, names }) => {
+            storebench_core::server::relay::main(parent, one_way_ns, &names)
+                .map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
         Command::Hidden(Hidden::Library { path }) => {
             library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)

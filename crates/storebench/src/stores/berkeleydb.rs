@@ -124,7 +124,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         (Guarantee::None, false) => ffi::PLAIN,
         (Guarantee::None, true) => ffi::CONCURRENT,
         (Guarantee::Process, _) => ffi::LOG_WRITTEN,
-        (Guarantee::Power, _) => ffi::LOG_SYNCED,
+        (Guarantee::Power | Guarantee::Node, _) => ffi::LOG_SYNCED,
     };
     let config = Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
     let store = BerkeleyDb {

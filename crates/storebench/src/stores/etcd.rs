@@ -1,4 +1,4 @@
-//! `etcd`: a server of its own for each trial, a cluster of one, or one that a URL names; a record is a key of its own.
+//! `etcd`: a server of its own for each trial, or a cluster of them, or one that a URL names; a record is a key of its own.
 
 mod client;
 mod config;
@@ -17,7 +17,7 @@ use super::support::server::{Server, open};
 pub const ETCD: StoreDef = StoreDef {
     name: "etcd",
     kind: Kind::Server,
-    summary: "etcd, a private server for each trial: a cluster of one",
+    summary: "etcd, a private server for each trial, or a cluster of three",
     practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until it is told to forget them",
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
@@ -27,12 +27,20 @@ pub const ETCD: StoreDef = StoreDef {
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer {
-        guarantee: Guarantee::Power,
-        settings: "as shipped: each write is synced in the log",
-        atomic_replace: true,
-        dangers: Danger::NOTHING,
-    }],
+    offers: &[
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "as shipped: each write is synced in the log",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
+        Offer {
+            guarantee: Guarantee::Node,
+            settings: "nodes=3: two of three servers have synced each write",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
+    ],
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),

@@ -125,4 +125,4 @@ store!(
     Server
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
-store!("etcd", etcd::ETCD, "etcd, a private server for each trial: a cluster of one", Server);
+store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);

@@ -5,6 +5,7 @@ mod androbench;
 mod background;
 mod batch;
 mod cli;
+mod cluster;
 mod commands;
 mod conformance;
 mod crash;

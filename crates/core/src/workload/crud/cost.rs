@@ -69,7 +69,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 /// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.
 fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
-    let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
+    let syncs = cell.guarantee().tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     let record_s = CALL_S + per_file_s + cell.record_size().mean() / probe.write_bytes_per_s;
@@ -126,7 +126,7 @@ fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
 /// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
 fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
-    let sync_s = if cell.guarantee().tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
+    let sync_s = if cell.guarantee().tier() >= Some(Guarantee::Power) { sync_s } else { 0.0 };
     audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 

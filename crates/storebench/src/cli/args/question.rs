@@ -25,8 +25,8 @@ pub struct QuestionArgs {
     /// Measure reads that find nothing in memory: the store reopened, the page cache emptied
     #[arg(long)]
     pub cold: bool,
-    /// The accident that an acknowledged write must survive: none, process (a killed process), power (a power cut)
-    /// [default: process]
+    /// The accident that an acknowledged write must survive: none, process (a killed process), power (a power cut), node (a lost
+    /// machine, too) [default: process]
     #[arg(long, value_name = "TIER", value_parser = parse_guarantee)]
     pub guarantee: Option<Guarantee>,
     /// Threads that use the store at once [default: 1]
@@ -70,5 +70,5 @@ fn threads(text: &str) -> Result<u32, String> {
 }
 
 fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
-    text.parse().map_err(|()| "use none, process or power".into())
+    text.parse().map_err(|()| "use none, process, power or node".into())
 }

@@ -1,6 +1,7 @@
 //! A session with etcd: records below a beginning of their own, as it has no tables and takes no empty keys.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,15 +11,16 @@ use storebench_core::store::{Result, StoreError};
 
 use super::connection::Connection;
 use super::messages::{
-    AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range, Ranged,
-    Record, Status, Transaction,
+    AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
+    Ranged, Record, Status, Transaction,
 };
 use crate::stores::support::server::socket::Socket;
 
 /// Where a server listens unless it is told otherwise.
 const PORT: u16 = 2379;
-/// The name of the socket for clients: it is a file in the server's working folder, and must look like a host and a port.
-pub const SOCKET: &str = "client:0";
+/// The beginning of the name of a member's socket for clients: it is a file in the server's working folder, and must look like a host
+/// and a port.
+pub const SOCKET: &str = "client:";
 /// The user where a URL names none; a server without passwords asks for no name.
 pub const USER: &str = "root";
 /// The changes of one transaction that a server takes as shipped...
@@ -35,21 +37,23 @@ pub struct Client {
     end: Bytes,
     /// Whether reads are answered without asking the other members.
     pub serializable: bool,
+    /// The time between members and back, as it was asked for.
+    pub round_trip: Option<String>,
     /// The record that was shown last.
     shown: Bytes,
 }
 
 /// The way to the server.
 enum Place {
-    /// The trial's own: the folder of its socket.
-    Own(PathBuf),
+    /// The trial's own: the folder of its socket, and its name.
+    Own(PathBuf, String),
     Running(Address),
 }
 
 impl Place {
     fn socket(&self) -> Result<Socket> {
         let (socket, name) = match self {
-            Place::Own(folder) => (Socket::own(folder, SOCKET), "etcd".to_owned()),
+            Place::Own(folder, name) => (Socket::own(folder, name), "etcd".to_owned()),
             Place::Running(address) => {
                 let socket = match &address.at {
                     At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
@@ -63,12 +67,36 @@ impl Place {
 }
 
 impl Client {
-    /// A session with the trial's own server, whose socket is in this folder.
+    /// A session with the trial's own server, whose socket is in this folder; where there are several, with the one that leads.
     ///
     /// # Errors
-    /// The server's.
+    /// The server's; where none leads.
     pub fn own(folder: &Path) -> Result<Client> {
-        Client::at(Place::Own(folder.to_path_buf()))
+        let entries = fs::read_dir(folder).map_err(StoreError::io("looking for etcd's socket"))?;
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let names: Vec<String> = names.filter(|name| name.starts_with(SOCKET)).collect();
+        for name in names {
+            // One that is not there takes no calls.
+            let Ok(mut client) = Client::at(Place::Own(folder.to_path_buf(), name)) else { continue };
+            if client.leads()? {
+                return Ok(client);
+            }
+        }
+        Err(StoreError::Engine("no server of etcd leads".into()))
+    }
+
+    /// The number of the trial's own server that it talks to.
+    #[cfg(test)]
+    pub fn own_number(&self) -> usize {
+        match &self.place {
+            Place::Own(_, name) => name[SOCKET.len()..].parse().unwrap(),
+            Place::Running(_) => panic!("it is not the trial's own"),
+        }
+    }
+
+    fn leads(&mut self) -> Result<bool> {
+        let status = self.status()?;
+        Ok(status.leader != 0 && status.header.is_some_and(|header| header.member == status.leader))
     }
 
     /// A session with a running server.
@@ -100,6 +128,7 @@ impl Client {
             beginning: Bytes::new(),
             end: Bytes::new(),
             serializable: false,
+            round_trip: None,
             shown: Bytes::new(),
         };
         client.begin_keys_with("storebench");
@@ -115,7 +144,7 @@ impl Client {
     /// The folder of the server's socket and log, where it is the trial's own.
     pub fn own_folder(&self) -> Option<&Path> {
         match &self.place {
-            Place::Own(folder) => Some(folder),
+            Place::Own(folder, _) => Some(folder),
             Place::Running(_) => None,
         }
     }
@@ -256,6 +285,14 @@ impl Client {
     /// The server's.
     pub fn status(&mut self) -> Result<Status> {
         self.connection.call(&AskStatus {})
+    }
+
+    /// The number of members of the cluster.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn members(&mut self) -> Result<usize> {
+        Ok(self.connection.call(&AskMembers {})?.members.len())
     }
 
     /// The number of times that it has synced its log since it started.

@@ -3,22 +3,33 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 use storebench_core::bounded;
+use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
-use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{
+    Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
+};
+use storebench_core::units;
 
 use super::client::Client;
 use crate::stores::support::server::{LOG, Plan};
 
 /// The setting that says who answers a read.
 pub const READS: &str = "reads";
+/// The setting that says how many servers are one store.
+const NODES: &str = "nodes";
+/// The setting that puts a network between them.
+pub const ROUND_TRIP: &str = "round-trip";
 const SNAPSHOT_COUNT: &str = "snapshot-count";
 const QUOTA: &str = "quota-backend-bytes";
 /// The word for reads that no other member is asked for.
 pub const SERIALIZABLE: &str = "serializable";
 const LINEARIZABLE: &str = "linearizable";
 
+/// The most servers of a cluster.
+const MOST_NODES: usize = 5;
 /// At 2 GiB, as shipped, a server takes no more writes; former values count.
 const OWN_QUOTA: u64 = 64 << 30;
 /// The bytes of a log in which the line with the settings is looked for: it is among the first.
@@ -39,6 +50,20 @@ pub const SETTINGS: &[SettingDef] = &[
         "linearizable or serializable",
         "linearizable",
         "whether a read sees all that was acknowledged before it, or what the member has that is asked",
+    ),
+    SettingDef::new(
+        NODES,
+        "1, 3 or 5",
+        "1, at the guarantee node 3",
+        "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
+    )
+    .promising("1 is power; 3 and 5 are node")
+    .read_by("the cluster's list of members"),
+    SettingDef::new(
+        ROUND_TRIP,
+        "a time, such as 500us",
+        "none",
+        "how long what a server sends to another and its answer are on their way, as between machines",
     ),
     SettingDef::new(
         SNAPSHOT_COUNT,
@@ -64,8 +89,51 @@ pub const SETTINGS: &[SettingDef] = &[
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
-    let preset = |name: &str, _: &OpenOptions<'_>| (name == QUOTA).then(|| OWN_QUOTA.to_string());
-    Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
+    let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
+    let nodes = nodes(&plan);
+    if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
+        return Err(given
+            .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
+    }
+    // One server has its data there, several below; one that was lost has none.
+    let data = options.directory.join(DATA);
+    if nodes > 1 && data.join("member").exists() {
+        expect_taken(NODES, &nodes, &1)?;
+    }
+    if nodes == 1 && numbers(&data).next().is_some() {
+        expect_taken(NODES, &nodes, &numbers(&data).count())?;
+    }
+    Ok(plan)
+}
+
+/// The harness's value of a setting that the user does not give.
+fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
+    match name {
+        QUOTA => Some(OWN_QUOTA.to_string()),
+        NODES if options.guarantee == Some(Guarantee::Node) => Some("3".into()),
+        _ => None,
+    }
+}
+
+/// The servers of a plan.
+pub fn nodes(plan: &Plan) -> usize {
+    plan.value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
+/// The time that a message takes from one to another, where it is to take any.
+pub fn one_way(plan: &Plan) -> Option<Duration> {
+    plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
+}
+
+/// The numbers of those of several that have data in a folder.
+pub fn numbers(data: &Path) -> impl Iterator<Item = usize> {
+    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+}
+
+/// The tier that settings give, as the server syncs.
+pub fn tier(settings: &[Setting]) -> Guarantee {
+    let is_one = |setting: &Setting| setting.name == NODES && setting.value != "1";
+    if settings.iter().any(is_one) { Guarantee::Node } else { Guarantee::Power }
 }
 
 /// The user's value of a setting, as it is read back.
@@ -73,6 +141,13 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
         READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),
+        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
+        ROUND_TRIP => match given.text(name) {
+            Some(text) if units::parse_duration(text).is_err() => {
+                Err(given.refuse(name, "a time, such as 500us"))
+            }
+            text => Ok(text.map(str::to_owned)),
+        },
         SNAPSHOT_COUNT => number(1..=1 << 50),
         QUOTA => number(1..=1 << 50),
         _ => Ok(None),
@@ -89,9 +164,10 @@ pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
 ///
 /// # Errors
 /// When the trial's own did not tell them.
-pub fn read_all(client: &Client) -> Result<Vec<Setting>> {
+pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let reads = if client.serializable { SERIALIZABLE } else { LINEARIZABLE };
-    let mut settings = vec![Setting::given(READS, reads)];
+    let mut settings = vec![Setting::given(READS, reads), Setting::read_back(NODES, client.members()?)];
+    settings.extend(client.round_trip.iter().map(|time| Setting::given(ROUND_TRIP, time)));
     if let Some(folder) = client.own_folder() {
         settings.extend(told_in(folder)?);
     }

@@ -1,20 +1,24 @@
 //! etcd as a kind of server: the things that it does in its own way.
 
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::Known;
+use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
+use storebench_core::server::{DATA, Known};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
-use super::config::{self, READS, SERIALIZABLE};
+use super::config::{self, READS, ROUND_TRIP, SERIALIZABLE};
 use super::session::Records;
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
 
-/// The socket for other members, of whom there are none; it is named as that for clients is.
-const PEERS: &str = "peers:0";
+/// The beginnings of the names of sockets for other members, and of those of the network between them.
+const PEERS: &str = "peers:";
+const RELAY: &str = "relay:";
 /// The address at which others are told to call. Nobody does.
 const NOWHERE: &str = "http://storebench.invalid:1";
 const NAME: &str = "storebench";
@@ -66,14 +70,22 @@ impl Server for EtcdServer {
     }
 
     fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
+        let (nodes, number) = (config::nodes(plan), at.member);
+        let peers = if config::one_way(plan).is_some() { RELAY } else { PEERS };
+        let called =
+            |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
+        let members = if nodes == 1 { 0..=0 } else { 1..=nodes };
+        let cluster: Vec<String> =
+            members.map(|number| format!("{NAME}{number}={}", called(number))).collect();
+        let data = if nodes == 1 { at.data.clone() } else { at.data.join(number.to_string()) };
         let own = [
-            ("name", NAME.to_owned()),
-            ("data-dir", at.data.display().to_string()),
-            ("listen-client-urls", format!("unix://{SOCKET}")),
-            ("listen-peer-urls", format!("unix://{PEERS}")),
+            ("name", format!("{NAME}{number}")),
+            ("data-dir", data.display().to_string()),
+            ("listen-client-urls", format!("unix://{SOCKET}{number}")),
+            ("listen-peer-urls", format!("unix://{PEERS}{number}")),
             ("advertise-client-urls", NOWHERE.to_owned()),
-            ("initial-advertise-peer-urls", NOWHERE.to_owned()),
-            ("initial-cluster", format!("{NAME}={NOWHERE}")),
+            ("initial-advertise-peer-urls", called(number)),
+            ("initial-cluster", cluster.join(",")),
             ("max-txn-ops", OWN_TRANSACTION.to_string()),
             ("max-request-bytes", OWN_REQUEST_BYTES.to_string()),
             ("logger", "zap".to_owned()),
@@ -83,9 +95,30 @@ impl Server for EtcdServer {
         all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
-    /// It takes connections before it has chosen a leader, and calls from then on.
+    /// One server is number 0. Of a cluster's those that were lost are not started again: what they had promised is lost, too.
+    fn members(plan: &Plan, data: &Path) -> Vec<usize> {
+        let (nodes, there) = (config::nodes(plan), config::numbers(data).collect::<Vec<_>>());
+        match nodes {
+            1 => vec![0],
+            _ if there.is_empty() => (1..=nodes).collect(),
+            _ => there,
+        }
+    }
+
+    fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
+        let Some(one_way) = config::one_way(plan) else { return Ok(None) };
+        let names = |number: usize| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
+        let names: Vec<_> = (1..=config::nodes(plan)).map(names).collect();
+        let relay = Relay::start(socket, &names, one_way)
+            .map_err(StoreError::io("starting the network between servers"))?;
+        Ok(Some(relay))
+    }
+
+    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(lose);
+
+    /// It takes connections before a leader is chosen, and calls from then on.
     fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
-        socket.join(SOCKET).exists() && Client::own(socket).and_then(|mut client| client.count()).is_ok()
+        Client::own(socket).and_then(|mut client| client.count()).is_ok()
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
@@ -109,6 +142,7 @@ impl Server for EtcdServer {
 
     fn begin(client: &mut Client, plan: &Plan) {
         client.serializable = plan.value(READS) == Some(SERIALIZABLE);
+        client.round_trip = plan.value(ROUND_TRIP).map(str::to_owned);
     }
 
     fn drop_command(name: &str) -> String {
@@ -129,9 +163,8 @@ impl Server for EtcdServer {
         config::read_all(client)
     }
 
-    /// As it syncs.
-    fn tier(_settings: &[Setting]) -> Guarantee {
-        Guarantee::Power
+    fn tier(settings: &[Setting]) -> Guarantee {
+        config::tier(settings)
     }
 
     fn look_at(_client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
@@ -175,6 +208,13 @@ impl Server for EtcdServer {
     fn session(client: Client) -> Result<Box<dyn Session>> {
         Ok(Box::new(Records(client)))
     }
+}
+
+/// Deletes the data of the first server that has any.
+fn lose(folder: &Path) -> io::Result<()> {
+    let data = folder.join(DATA);
+    let first = config::numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
+    fs::remove_dir_all(data.join(first.to_string()))
 }
 
 /// Of `etcd Version: 3.4.23`, the first line.

@@ -29,6 +29,7 @@ calls! {
     AskStatus => Status at "Maintenance/Status";
     Defragment => Done at "Maintenance/Defragment";
     Authenticate => Authenticated at "Auth/Authenticate";
+    AskMembers => Members at "Cluster/MemberList";
 }
 
 /// Asks for the records from one key up to another, which is not among them.
@@ -70,6 +71,9 @@ pub struct Record {
 /// The head of an answer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Header {
+    /// The member that answers.
+    #[prost(uint64, tag = "2")]
+    pub member: u64,
     /// The number of the newest change.
     #[prost(int64, tag = "3")]
     pub revision: i64,
@@ -140,12 +144,32 @@ pub struct AskStatus {}
 /// The state of a member.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Status {
+    #[prost(message, optional, tag = "1")]
+    pub header: Option<Header>,
     #[prost(string, tag = "2")]
     pub version: String,
     /// The bytes of its file of records.
     #[prost(int64, tag = "3")]
     pub size: i64,
+    /// The member that leads; 0 while there is none.
+    #[prost(uint64, tag = "4")]
+    pub leader: u64,
 }
+
+/// Asks for the members of the cluster.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct AskMembers {}
+
+/// The members of the cluster.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Members {
+    #[prost(message, repeated, tag = "2")]
+    pub members: Vec<Member>,
+}
+
+/// A member, of which nothing is of interest but that it is one.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Member {}
 
 /// Writes the file of records anew, without free pages.
 #[derive(Clone, PartialEq, prost::Message)]

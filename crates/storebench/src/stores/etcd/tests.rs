@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use storebench_core::server;
 use storebench_core::store::{Guarantee, StoreError};
@@ -40,6 +40,9 @@ fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
         let why = refused(&ETCD, &new_folder(), None, nonsense);
         assert!(matches!(why, StoreError::BadSetting(_)), "{nonsense:?}: {why}");
     }
+    let folder = new_folder();
+    let why = refused(&ETCD, &folder, None, &[("round-trip", "1ms")]);
+    assert!(matches!(&why, StoreError::BadSetting(text) if text.contains("nodes=3")), "{why}");
     let process = refused(&ETCD, &new_folder(), Some(Guarantee::Process), &[]);
     assert!(matches!(process, StoreError::BadSetting(text) if text.contains("power, not process")));
 }
@@ -53,13 +56,17 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
 
 /// Processes of a server that holds a store's folder open.
 fn processes_in(folder: &Path) -> usize {
+    servers_in(folder).len()
+}
+
+fn servers_in(folder: &Path) -> Vec<PathBuf> {
     let folder = fs::canonicalize(folder).unwrap();
     let holds = |entry: &fs::DirEntry| {
         let open = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
         let is_server = fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe.ends_with("etcd"));
         is_server && open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(&folder))
     };
-    fs::read_dir("/proc").unwrap().flatten().filter(holds).count()
+    fs::read_dir("/proc").unwrap().flatten().filter(holds).map(|entry| entry.path()).collect()
 }
 
 #[test]
@@ -134,10 +141,92 @@ fn a_compaction_gives_its_space_back() {
     assert!(before > 40 << 20 && after < 4 << 20, "{before} {after}");
 }
 
+/// Those that are left answer, have all that was acknowledged, and take more: first when the leader is killed and its data are gone, then
+/// when all start again without it.
+#[test]
+fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let node = Some(Guarantee::Node);
+    let store = opened(&ETCD, &folder, node, &[]);
+    assert_eq!((store.guarantee(), setting(&*store, "nodes").as_str()), (Guarantee::Node, "3"));
+    assert_eq!(processes_in(folder.path()), 3);
+    let mut session = store.session().unwrap();
+    for number in 0..50_u8 {
+        session.insert(&[number], b"value").unwrap();
+    }
+    let leader = own_client(folder.path()).own_number();
+    let data = folder.path().join(server::DATA).join(leader.to_string());
+    end_with(&format!("storebench{leader}"), folder.path());
+    fs::remove_dir_all(&data).unwrap();
+    assert!(session.insert(b"lost", b"value").is_err(), "its session is gone with it");
+    drop(session);
+    let mut client = led(folder.path());
+    assert_ne!(client.own_number(), leader);
+    assert_eq!(client.count().unwrap(), 50);
+    client.put(b"more", b"value").unwrap();
+    drop(client);
+    assert!(store.close().is_err(), "one did not end in order");
+    assert_eq!(processes_in(folder.path()), 0);
+    let store = opened(&ETCD, &folder, node, &[]);
+    assert_eq!((processes_in(folder.path()), store.count().unwrap()), (2, 51));
+    store.close().unwrap();
+    let one = refused(&ETCD, &folder, None, &[]);
+    assert!(matches!(&one, StoreError::SettingNotTaken { name, .. } if name == "nodes"), "{one}");
+}
+
+#[test]
+fn what_a_cluster_loses_is_the_data_of_one() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&ETCD, &folder, Some(Guarantee::Node), &[("nodes", "5")]);
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    store.close().unwrap();
+    let lose = ETCD.server.unwrap().lose.unwrap();
+    (0..2).for_each(|_| lose(folder.path()).unwrap());
+    let store = opened(&ETCD, &folder, Some(Guarantee::Node), &[("nodes", "5")]);
+    assert_eq!((processes_in(folder.path()), store.count().unwrap()), (3, 1));
+}
+
+/// Kills the server of a name whose data lie below a store's folder.
+fn end_with(name: &str, folder: &Path) {
+    for entry in servers_in(folder) {
+        let words = fs::read_to_string(entry.join("cmdline")).unwrap();
+        if words.split('\0').any(|word| word == name) {
+            let pid = entry.file_name().unwrap().to_str().unwrap().parse().unwrap();
+            rustix::process::kill_process(
+                rustix::process::Pid::from_raw(pid).unwrap(),
+                rustix::process::Signal::KILL,
+            )
+            .unwrap();
+        }
+    }
+}
+
+/// A connection to the leader, once there is one.
+fn led(folder: &Path) -> Client {
+    let socket = socket_of(folder);
+    loop {
+        if let Ok(client) = Client::own(&socket) {
+            return client;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 /// A connection to the server whose socket lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
+    Client::own(&socket_of(folder)).unwrap()
+}
+
+/// The folder of the sockets of the server whose data lie in a store's folder.
+fn socket_of(folder: &Path) -> PathBuf {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket =
         |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
-    Client::own(&entries.into_iter().find(is_socket).unwrap()).unwrap()
+    entries.into_iter().find(is_socket).unwrap()
 }

@@ -241,7 +241,7 @@ fn persist_mode(tier: Option<Guarantee>, given: Option<&str>) -> Result<Option<P
             Some(Guarantee::None) => None,
             None | Some(Guarantee::Process) => Some(PersistMode::Buffer),
             // The journal is made and synced before it is written, so what fdatasync leaves out is its times.
-            Some(Guarantee::Power) => Some(PersistMode::SyncData),
+            Some(Guarantee::Power | Guarantee::Node) => Some(PersistMode::SyncData),
         });
     };
     let mode = PERSIST_MODES.into_iter().find(|(name, _)| *name == text);

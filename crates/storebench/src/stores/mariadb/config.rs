@@ -298,7 +298,7 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
     let at_commit = |tier| match tier {
         Guarantee::None => "0",
         Guarantee::Process => "2",
-        Guarantee::Power => "1",
+        Guarantee::Power | Guarantee::Node => "1",
     };
     match name {
         ENGINE => Some(engine.into()),

@@ -158,7 +158,7 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let (journal_mode, synchronous) = match options.guarantee {
         // Named although it is what SQLite ships: a file that was left in WAL mode would otherwise stay in it.
         None => ("DELETE", None),
-        Some(Guarantee::Power) => ("WAL", Some("FULL")),
+        Some(Guarantee::Power | Guarantee::Node) => ("WAL", Some("FULL")),
         Some(Guarantee::Process) => ("WAL", Some("NORMAL")),
         Some(Guarantee::None) => ("MEMORY", Some("OFF")),
     };

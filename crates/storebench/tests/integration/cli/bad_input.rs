@@ -43,7 +43,7 @@ fn values_that_cannot_be_used_are_named() {
         ("--record-size 4kilo", &["--record-size", "\"4kilo\" is not a size", "write it like"]),
         ("--record-size 2GiB", &["record sizes", "at most 1GiB"]),
         ("--data squishy", &["--data", "\"squishy\"", "use incompressible or compressible"]),
-        ("--guarantee solid", &["--guarantee", "\"solid\"", "use default, none, process or power"]),
+        ("--guarantee solid", &["--guarantee", "\"solid\"", "use default, none, process, power or node"]),
         ("--trials 0", &["trials is 0", "at least 1"]),
         ("--trials few", &["--trials", "few"]),
         ("--operations 0", &["operations is 0"]),

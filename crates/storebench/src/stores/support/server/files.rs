@@ -37,7 +37,7 @@ impl Template<'_> {
         // Whoever made them, as they are told, and the copy have not synced all.
         match options.guarantee {
             Some(Guarantee::None | Guarantee::Process) => Ok(()),
-            Some(Guarantee::Power) | None => sync_file_system(&data),
+            Some(Guarantee::Power | Guarantee::Node) | None => sync_file_system(&data),
         }
     }
 

@@ -1,9 +1,11 @@
 //! A kind of server: installing and starting one, what is made on one that was running before, and its settings. All else is
 //! common to all. Those that speak SQL have a [`Dialect`](super::Dialect), too.
 
+use std::io;
 use std::path::Path;
 
 use storebench_core::server::Known;
+use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError};
@@ -55,6 +57,7 @@ pub trait Server: Sized + 'static {
         user: Self::USER,
         reach: reach::<Self>,
         drop: drop_made::<Self>,
+        lose: Self::LOSE,
     };
 
     /// Its programs.
@@ -77,6 +80,19 @@ pub trait Server: Sized + 'static {
     fn why_not_made(_said: &str) -> Option<String> {
         None
     }
+    /// The numbers of the servers that are one store, of which these data are there.
+    fn members(_plan: &Plan, _data: &Path) -> Vec<usize> {
+        vec![0]
+    }
+    /// Starts the network between them, whose sockets are in this folder.
+    ///
+    /// # Errors
+    /// The system's.
+    fn relay(_plan: &Plan, _socket: &Path) -> Result<Option<Relay>> {
+        Ok(None)
+    }
+    /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
+    const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use storebench_core::server::relay::Relay;
 use storebench_core::server::{self, DATA};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
@@ -11,7 +13,7 @@ use super::files::{Template, make_folder};
 use super::kind::Server;
 use super::passing::{Way, closed_above};
 use super::plan::Plan;
-use super::process::{Process, Reached, new_folder, unprivileged};
+use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
 
 /// Makes the files of a new server in the store's folder, unless they are there.
 ///
@@ -58,12 +60,17 @@ pub struct Paths {
     pub socket: PathBuf,
     /// That of what it keeps for a moment, where it has one.
     pub moment: Option<PathBuf>,
+    /// Which of several that are one store it is, from 0.
+    pub member: usize,
 }
 
 /// A server at work. Dropping it ends it.
 pub struct Own {
-    process: Process,
+    /// Several, where the store is a cluster.
+    processes: Vec<Process>,
     socket: Reached,
+    /// The network between them, where they have one.
+    _relay: Option<Relay>,
     /// Where it puts what it keeps for a moment, held open as long as it may.
     moment: Option<(PathBuf, Reached)>,
 }
@@ -102,22 +109,32 @@ impl Own {
         };
         let at = new_folder(options.beside.unwrap_or(options.directory), "socket")?;
         let socket = Reached::open(&at)?;
-        let paths = Paths {
+        let relay = S::relay(plan, &at)?;
+        let mut paths = Paths {
             data: reached.path(),
             socket: socket.path(),
             moment: moment.as_ref().map(|(_, reached)| reached.path()),
+            member: 0,
         };
-        let mut command = Command::new(&found.server);
-        command.args(S::arguments(plan, &paths, options.sessions));
         let held: Vec<&Reached> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
-        unprivileged(&mut command, &held, S::WAY)?;
-        // Some name their socket without a folder.
-        command.current_dir(socket.path());
-        let mut process = Process::start(S::SAYING, &mut command, at)?;
-        process.wait_until(|pid| S::is_ready(pid, &data, &paths.socket))?;
+        let at = Arc::new(At(at));
+        let mut processes = Vec::new();
+        for member in S::members(plan, &data) {
+            paths.member = member;
+            let mut command = Command::new(&found.server);
+            command.args(S::arguments(plan, &paths, options.sessions));
+            unprivileged(&mut command, &held, S::WAY)?;
+            // Some name their socket without a folder.
+            command.current_dir(socket.path());
+            let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
+            processes.push(Process::start(S::SAYING, &mut command, at.clone(), log)?);
+        }
+        for process in &mut processes {
+            process.wait_until(|pid| S::is_ready(pid, &data, &paths.socket))?;
+        }
         S::furnish(&paths.socket)?;
-        Ok(Own { process, socket, moment })
+        Ok(Own { processes, socket, _relay: relay, moment })
     }
 
     /// A connection.
@@ -133,7 +150,8 @@ impl Own {
     /// # Errors
     /// When it ends otherwise, or not in time.
     pub fn stop(self) -> Result<()> {
-        self.process.stop()?;
+        // One after the other, so that each that leads finds one to hand that to.
+        self.processes.into_iter().try_for_each(Process::stop)?;
         // It is empty by now; where it is not, it goes with the store's folder.
         self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -116,27 +117,46 @@ pub struct Saying {
     pub last_words: fn(&str) -> Option<String>,
 }
 
+/// The folder of sockets and logs, which goes with the last process that uses it.
+pub struct At(pub PathBuf);
+
+impl Drop for At {
+    fn drop(&mut self) {
+        // Nothing in there is of interest any more.
+        let within = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        within.for_each(|entry| drop(fs::remove_file(entry.path())));
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
 /// A server at work. Dropping it ends it.
 pub struct Process {
     child: Child,
     /// Where its socket and its log are.
-    at: PathBuf,
+    at: Arc<At>,
+    /// The name of its log.
+    log: String,
     saying: &'static Saying,
     ended: bool,
 }
 
 impl Process {
-    /// Starts a server. What it says goes to its log in the folder `at`, which goes with it.
+    /// Starts a server. What it says goes to its log in the folder `at`, which goes with it: `log` is the name.
     ///
     /// # Errors
     /// The system's.
-    pub fn start(saying: &'static Saying, command: &mut Command, at: PathBuf) -> Result<Process> {
-        let log = File::create(at.join(LOG)).map_err(StoreError::io("making the server's log"))?;
-        let log_too = log.try_clone().map_err(StoreError::io("making the server's log"))?;
-        command.stdin(Stdio::null()).stdout(log).stderr(log_too);
+    pub fn start(
+        saying: &'static Saying,
+        command: &mut Command,
+        at: Arc<At>,
+        log: String,
+    ) -> Result<Process> {
+        let file = File::create(at.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
+        let too = file.try_clone().map_err(StoreError::io("making the server's log"))?;
+        command.stdin(Stdio::null()).stdout(file).stderr(too);
         let child = command.spawn().map_err(StoreError::io(format!("starting {}", saying.name)))?;
         children::join(child.id());
-        Ok(Process { child, at, saying, ended: false })
+        Ok(Process { child, at, log, saying, ended: false })
     }
 
     /// Waits until `is_ready`, which is told the process's number, says so.
@@ -165,7 +185,7 @@ impl Process {
 
     /// Why it ended, as it says itself.
     fn last_words(&self, status: ExitStatus) -> String {
-        let log = bounded::end(&self.at.join(LOG), LAST_BYTES);
+        let log = bounded::end(&self.at.0.join(&self.log), LAST_BYTES);
         (self.saying.last_words)(&String::from_utf8_lossy(&log)).unwrap_or_else(|| status.to_string())
     }
 
@@ -188,10 +208,6 @@ impl Process {
         if !status.success() && !by_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
-        // Nothing in there is of interest any more.
-        let within = fs::read_dir(&self.at).into_iter().flatten().flatten();
-        within.for_each(|entry| drop(fs::remove_file(entry.path())));
-        let _ = fs::remove_dir(&self.at);
         Ok(())
     }
 

@@ -1,0 +1,289 @@
+//! A network between servers on one machine: a process that hands on what one sends to another, so long after it was sent. It takes
+//! neither root nor a network of its own: each server is called by a Unix socket of the relay's, which calls the server's own.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::lifeline;
+
+/// The hidden command that serves one.
+pub const WORD: &str = "__relay";
+/// The line that says that it takes calls.
+const READY: &str = "ready";
+/// The most bytes that are handed on at once, and that are on the way in one direction of a call.
+const PIECE: usize = 64 << 10;
+const MOST_ON_THE_WAY: usize = 64 << 20;
+
+/// A relay at work. Dropping it ends it.
+#[derive(Debug)]
+pub struct Relay {
+    process: Child,
+}
+
+impl Relay {
+    /// Starts one for the servers that listen on sockets of these names in a folder: it listens on the names before them. Each piece of
+    /// what is sent arrives after `one_way`.
+    ///
+    /// # Errors
+    /// The system's; when it does not come up.
+    pub fn start(folder: &Path, names: &[(String, String)], one_way: Duration) -> io::Result<Relay> {
+        let mut command = Command::new(lifeline::this_program()?);
+        command.arg0(lifeline::NAME).arg(WORD).arg(std::process::id().to_string());
+        command.arg(one_way.as_nanos().to_string()).args(names.iter().flat_map(|(near, far)| [near, far]));
+        command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut relay = Relay { process: command.spawn()? };
+        let said = relay.process.stdout.take().and_then(|out| BufReader::new(out).lines().next());
+        match said.transpose()?.as_deref() {
+            Some(READY) => Ok(relay),
+            said => Err(io::Error::other(format!(
+                "the relay between servers: {}",
+                said.unwrap_or("it ended at once")
+            ))),
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // Nothing more can be done about a process that can't be killed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Serves one in the working folder until its parent ends, and prints a line once it takes calls.
+///
+/// # Errors
+/// When it can't; its parent is told as well.
+pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String> {
+    lifeline::die_with_parent(parent)?;
+    #[cfg(target_os = "linux")]
+    // The kernel may wake it up to 50 us late, as it does others.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let sockets =
+        names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
+    let sockets: io::Result<Vec<_>> = sockets.collect();
+    let told = |error: io::Error| {
+        say(&error.to_string());
+        error.to_string()
+    };
+    let sockets = sockets.map_err(told)?;
+    say(READY);
+    serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
+}
+
+fn say(line: &str) {
+    // Whoever does not read it any more has ended.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Servers run as another user; the folder is closed to all others.
+fn listener(path: &Path) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Hands on calls to the sockets of these paths.
+fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<()> {
+    let mut calls: Vec<Call> = Vec::new();
+    loop {
+        wait(sockets, &calls)?;
+        for (listener, path) in sockets {
+            // A server that is not there takes no calls: the caller finds the line cut.
+            while let Ok((near, _)) = listener.accept() {
+                calls.extend(UnixStream::connect(path).and_then(|far| Call::between(near, far)).ok());
+            }
+        }
+        let now = Instant::now();
+        calls.retain_mut(|call| call.moves(now, one_way).unwrap_or(false));
+    }
+}
+
+/// Sleeps until there is something to take or to hand on.
+fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
+    let listening = sockets.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
+    let talking = calls.iter().flat_map(|call| {
+        let of = |stream, sends: &Lane, hears: &Lane| {
+            let mut events = PollFlags::empty();
+            events.set(PollFlags::IN, sends.takes_more());
+            events.set(PollFlags::OUT, hears.is_held_up);
+            (!events.is_empty()).then(|| PollFd::from_borrowed_fd(AsFd::as_fd(stream), events))
+        };
+        [of(&call.near, &call.there, &call.back), of(&call.far, &call.back, &call.there)]
+    });
+    let mut all: Vec<PollFd<'_>> = listening.chain(talking.flatten()).collect();
+    let due = calls.iter().flat_map(|call| [call.there.due(), call.back.due()]).flatten().min();
+    let left = due.map(|due| Timespec::try_from(due.saturating_duration_since(Instant::now())));
+    let left = left.transpose().map_err(io::Error::other)?;
+    match poll(&mut all, left.as_ref()) {
+        Err(error) if error != rustix::io::Errno::INTR => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A call of one server by another.
+struct Call {
+    near: UnixStream,
+    far: UnixStream,
+    there: Lane,
+    back: Lane,
+}
+
+impl Call {
+    fn between(near: UnixStream, far: UnixStream) -> io::Result<Call> {
+        near.set_nonblocking(true)?;
+        far.set_nonblocking(true)?;
+        Ok(Call { near, far, there: Lane::default(), back: Lane::default() })
+    }
+
+    /// Takes what was sent, and hands on what is due; whether the call goes on.
+    fn moves(&mut self, now: Instant, one_way: Duration) -> io::Result<bool> {
+        self.there.moves(&self.near, &self.far, now, one_way)?;
+        self.back.moves(&self.far, &self.near, now, one_way)?;
+        Ok(!(self.there.is_over && self.back.is_over))
+    }
+}
+
+/// One direction of a call.
+#[derive(Default)]
+struct Lane {
+    /// Pieces on the way, each with when it arrives; the end of what is sent is an empty one.
+    on_the_way: VecDeque<(Instant, Vec<u8>)>,
+    bytes: usize,
+    /// All that is sent was taken.
+    has_ended: bool,
+    /// The end was handed on.
+    is_over: bool,
+    /// The other side takes no more for now.
+    is_held_up: bool,
+}
+
+impl Lane {
+    fn takes_more(&self) -> bool {
+        !self.has_ended && self.bytes < MOST_ON_THE_WAY
+    }
+
+    /// When the next piece arrives; nothing while the other side takes no more.
+    fn due(&self) -> Option<Instant> {
+        self.on_the_way.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
+    }
+
+    fn moves(
+        &mut self,
+        mut from: &UnixStream,
+        mut to: &UnixStream,
+        now: Instant,
+        one_way: Duration,
+    ) -> io::Result<()> {
+        while self.takes_more() {
+            let mut piece = vec![0; PIECE];
+            let Some(length) = unless_blocked(from.read(&mut piece))? else { break };
+            piece.truncate(length);
+            self.has_ended = length == 0;
+            self.bytes += length;
+            self.on_the_way.push_back((now + one_way, piece));
+        }
+        self.is_held_up = false;
+        while let Some((due, piece)) = self.on_the_way.front_mut() {
+            if *due > now {
+                break;
+            }
+            if piece.is_empty() {
+                self.is_over = true;
+                // The other side may have gone.
+                let _ = to.shutdown(Shutdown::Write);
+                self.on_the_way.pop_front();
+                continue;
+            }
+            let Some(length) = unless_blocked(to.write(piece))? else {
+                self.is_held_up = true;
+                break;
+            };
+            self.bytes -= length;
+            piece.drain(..length);
+            if piece.is_empty() {
+                self.on_the_way.pop_front();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unless_blocked(moved: io::Result<usize>) -> io::Result<Option<usize>> {
+    match moved {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+        moved => moved.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A relay of this thread's before a server that sends back what it hears, for calls until the test ends.
+    fn echo(folder: &Path, one_way: Duration) -> PathBuf {
+        let far = folder.join("far");
+        let server = UnixListener::bind(&far).unwrap();
+        std::thread::spawn(move || {
+            for stream in server.incoming() {
+                let mut stream = stream.unwrap();
+                std::thread::spawn(move || {
+                    let mut back = stream.try_clone().unwrap();
+                    let _ = io::copy(&mut stream, &mut back);
+                    let _ = back.shutdown(Shutdown::Write);
+                });
+            }
+        });
+        let near = folder.join("near");
+        let sockets = vec![(listener(&near).unwrap(), far)];
+        std::thread::spawn(move || serve(&sockets, one_way));
+        near
+    }
+
+    #[test]
+    fn what_is_sent_arrives_whole_and_not_before_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let one_way = Duration::from_millis(3);
+        let near = echo(folder.path(), one_way);
+        let mut call = UnixStream::connect(near).unwrap();
+        for word in ["one", "two"] {
+            let sent = Instant::now();
+            call.write_all(word.as_bytes()).unwrap();
+            let mut heard = [0; 3];
+            call.read_exact(&mut heard).unwrap();
+            assert!(heard == word.as_bytes() && sent.elapsed() >= 2 * one_way);
+        }
+        // More than sockets hold, so that both sides are held up.
+        let long: Vec<u8> = (0..8_u32 << 20).map(|at| (at / 3 % 251) as u8).collect();
+        let (mut sender, all) = (call.try_clone().unwrap(), long.clone());
+        let sending = std::thread::spawn(move || {
+            sender.write_all(&all).unwrap();
+            sender.shutdown(Shutdown::Write).unwrap();
+        });
+        let mut heard = Vec::new();
+        call.read_to_end(&mut heard).unwrap();
+        sending.join().unwrap();
+        assert!(heard == long, "{} bytes", heard.len());
+    }
+
+    #[test]
+    fn a_call_to_a_server_that_is_not_there_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let near = echo(folder.path(), Duration::ZERO);
+        std::fs::remove_file(folder.path().join("far")).unwrap();
+        let mut call = UnixStream::connect(near).unwrap();
+        assert_eq!(call.read(&mut [0]).unwrap_or_default(), 0);
+    }
+}
