@@ -61,26 +61,7 @@ wait_for_server is_healthy
 
 # ---- The two
 
-cat >"$box/crud.toml" <<END
-format = 1
-name = "crud"
-title = "Updates and reads of records that are there"
-workload = "crud"
-trials = 1
-operations = $operations
-order = ["update", "get"]
-seed = 1
-size_limit = "1GiB"
-timeout = "10m"
-
-[axes]
-store = ["etcd"]
-threads = [$clients]
-record_size = ["$bytes"]
-records = [$records]
-data = ["incompressible"]
-guarantee = ["default"]
-END
+updates_and_reads etcd
 
 # etcd_benchmark WORDS...: operations per second.
 etcd_benchmark() {

@@ -51,26 +51,7 @@ wait_for_server redis-cli -s "$socket" ping
 
 # ---- The two
 
-cat >"$box/crud.toml" <<END
-format = 1
-name = "crud"
-title = "Updates and reads of records that are there"
-workload = "crud"
-trials = 1
-operations = $operations
-order = ["update", "get"]
-seed = 1
-size_limit = "1GiB"
-timeout = "10m"
-
-[axes]
-store = ["redis"]
-threads = [$clients]
-record_size = ["$bytes"]
-records = [$records]
-data = ["incompressible"]
-guarantee = ["default"]
-END
+updates_and_reads redis
 
 # redis_benchmark KIND COUNT: operations per second. Its records are all there: each has been set some ten times on average.
 redis_benchmark() {

@@ -1,6 +1,6 @@
 # Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name and
 # $storebench set, and define finish_server, by_storebench and by_other.
-# shellcheck shell=sh disable=SC2154 # $name, $storebench and $pairs are theirs
+# shellcheck shell=sh disable=SC2154 # $name, $storebench, $pairs and what plans are made of are theirs
 
 fail() {
     echo "$name: $*" >&2
@@ -27,6 +27,30 @@ wait_for_server() {
         sleep 0.1
     done
     fail "the server did not start: $(tail -n 1 "$box/log")"
+}
+
+# updates_and_reads STORE: writes the plan $box/crud.toml, of updates and reads by $clients of $records records of $bytes bytes.
+updates_and_reads() {
+    cat >"$box/crud.toml" <<END
+format = 1
+name = "crud"
+title = "Updates and reads of records that are there"
+workload = "crud"
+trials = 1
+operations = $operations
+order = ["update", "get"]
+seed = 1
+size_limit = "1GiB"
+timeout = "10m"
+
+[axes]
+store = ["$1"]
+threads = [$clients]
+record_size = ["$bytes"]
+records = [$records]
+data = ["incompressible"]
+guarantee = ["default"]
+END
 }
 
 # rates PLAN URL OPERATION OPERATION: operations per second of the two in the plan's only cell, on one line.

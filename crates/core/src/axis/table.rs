@@ -183,7 +183,7 @@ static GUARANTEE: AxisDef = AxisDef {
     help: "What an acknowledged write survives: none, process (a killed process), power (a power cut), node (the loss of a machine, too), default (as shipped)",
     many: "guarantees",
     presence: Presence::Always(5),
-    known: &["default", "none", "process", "power"],
+    known: &["default", "none", "process", "power", "node"],
     read: read::<GuaranteeChoice>,
     ..WORDS
 };

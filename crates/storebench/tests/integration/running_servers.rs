@@ -93,25 +93,13 @@ impl Running {
     /// The schemas, or databases, that storebench has made there, or what its keys begin with.
     fn made(&self) -> Vec<String> {
         if !self.speaks_sql() {
-            let mut scan = match self.kind {
-                "redis" => Command::new("redis-cli"),
-                _ => Command::new("etcdctl"),
+            let (program, words) = match self.kind {
+                "redis" => ("redis-cli", "-s socket --scan --pattern storebench_*"),
+                _ => ("etcdctl", "--endpoints=unix://client:0 get --prefix storebench_ --keys-only"),
             };
-            match self.kind {
-                "redis" => scan.arg("-s").arg(self.socket.join("socket")).args([
-                    "--scan",
-                    "--pattern",
-                    "storebench_*",
-                ]),
-                // It takes a socket by its name alone.
-                _ => scan.current_dir(&self.socket).env("ETCDCTL_API", "3").args([
-                    "--endpoints=unix://client:0",
-                    "get",
-                    "--prefix",
-                    "storebench_",
-                    "--keys-only",
-                ]),
-            };
+            // Both find the socket by its name alone.
+            let mut scan = Command::new(program);
+            scan.args(words.split(' ')).current_dir(&self.socket).env("ETCDCTL_API", "3");
             let said = scan.output().unwrap();
             assert!(said.status.success(), "{said:?}");
             let keys = String::from_utf8_lossy(&said.stdout).into_owned();

@@ -218,11 +218,14 @@ impl Client {
         let last: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
         let changes = changes.iter().enumerate().filter(|(at, (key, _))| last[key] == *at);
-        let changes: Vec<Change> = changes.map(|(_, (key, value))| self.change(key, *value)).collect();
+        let mut changes: Vec<Change> = changes.map(|(_, (key, value))| self.change(key, *value)).collect();
         let most = if self.own_folder().is_some() { OWN_TRANSACTION } else { SHIPPED_TRANSACTION };
-        changes.chunks(most).try_for_each(|changes| {
-            self.connection.call(&Transaction { changes: changes.to_vec() }).map(drop)
-        })
+        while !changes.is_empty() {
+            let rest = changes.split_off(changes.len().min(most));
+            self.connection.call(&Transaction { changes })?;
+            changes = rest;
+        }
+        Ok(())
     }
 
     fn change(&self, key: &[u8], value: Option<&[u8]>) -> Change {

@@ -155,11 +155,6 @@ impl Server for EtcdServer {
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
-        // Whether it syncs is told nowhere, so it is tried.
-        if !client.is_synced()? {
-            let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
-            return Err(StoreError::Unsupported(why.into()));
-        }
         config::read_all(client)
     }
 
@@ -167,7 +162,12 @@ impl Server for EtcdServer {
         config::tier(settings)
     }
 
-    fn look_at(_client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
+    fn look_at(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
+        // Whether it syncs is told nowhere, so it is tried.
+        if !client.is_synced()? {
+            let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
+            return Err(StoreError::Unsupported(why.into()));
+        }
         Ok(())
     }
 

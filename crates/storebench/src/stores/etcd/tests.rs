@@ -6,7 +6,9 @@ use storebench_core::store::{Guarantee, StoreError};
 
 use super::client::Client;
 use super::*;
-use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{
+    after_kill, hold_to_its_end, new_folder, opened, refused, servers_in, setting,
+};
 
 /// Where none is installed there is nothing to try.
 fn is_here() -> bool {
@@ -54,44 +56,11 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
     }
 }
 
-/// Processes of a server that holds a store's folder open.
-fn processes_in(folder: &Path) -> usize {
-    servers_in(folder).len()
-}
-
-fn servers_in(folder: &Path) -> Vec<PathBuf> {
-    let folder = fs::canonicalize(folder).unwrap();
-    let holds = |entry: &fs::DirEntry| {
-        let open = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
-        let is_server = fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe.ends_with("etcd"));
-        is_server && open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(&folder))
-    };
-    fs::read_dir("/proc").unwrap().flatten().filter(holds).map(|entry| entry.path()).collect()
-}
-
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if !is_here() {
-        return;
+    if is_here() {
+        hold_to_its_end(&ETCD, None, 1..=1);
     }
-    let folder = new_folder();
-    let store = opened(&ETCD, &folder, None, &[]);
-    assert_eq!(processes_in(folder.path()), 1);
-    store.close().unwrap();
-    assert_eq!(processes_in(folder.path()), 0);
-    drop(opened(&ETCD, &folder, None, &[]));
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&ETCD, &folder, None, &[]);
-    let mut session = store.session().unwrap();
-    session.insert(b"key", b"value").unwrap();
-    server::end_in(folder.path()).unwrap();
-    let error = session.insert(b"other", b"value").unwrap_err().to_string();
-    assert!(error.contains("whose log ends with: "), "{error}");
-    drop(session);
-    assert!(store.close().is_err(), "it did not end in order");
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&ETCD, &folder, None, &[]);
-    assert_eq!(store.count().unwrap(), 1);
 }
 
 #[test]
@@ -152,7 +121,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     let node = Some(Guarantee::Node);
     let store = opened(&ETCD, &folder, node, &[]);
     assert_eq!((store.guarantee(), setting(&*store, "nodes").as_str()), (Guarantee::Node, "3"));
-    assert_eq!(processes_in(folder.path()), 3);
+    assert_eq!(servers_in(folder.path()).len(), 3);
     let mut session = store.session().unwrap();
     for number in 0..50_u8 {
         session.insert(&[number], b"value").unwrap();
@@ -169,9 +138,9 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     client.put(b"more", b"value").unwrap();
     drop(client);
     assert!(store.close().is_err(), "one did not end in order");
-    assert_eq!(processes_in(folder.path()), 0);
+    assert_eq!(servers_in(folder.path()).len(), 0);
     let store = opened(&ETCD, &folder, node, &[]);
-    assert_eq!((processes_in(folder.path()), store.count().unwrap()), (2, 51));
+    assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (2, 51));
     store.close().unwrap();
     let one = refused(&ETCD, &folder, None, &[]);
     assert!(matches!(&one, StoreError::SettingNotTaken { name, .. } if name == "nodes"), "{one}");
@@ -189,7 +158,7 @@ fn what_a_cluster_loses_is_the_data_of_one() {
     let lose = ETCD.server.unwrap().lose.unwrap();
     (0..2).for_each(|_| lose(folder.path()).unwrap());
     let store = opened(&ETCD, &folder, Some(Guarantee::Node), &[("nodes", "5")]);
-    assert_eq!((processes_in(folder.path()), store.count().unwrap()), (3, 1));
+    assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (3, 1));
 }
 
 /// Kills the server of a name whose data lie below a store's folder.

@@ -1,5 +1,4 @@
 use std::fs;
-use std::path::Path;
 
 use storebench_core::server::{self, user};
 use storebench_core::store::sql::SqlValue;
@@ -8,7 +7,7 @@ use storebench_core::store::{OpenOptions, StoreError};
 use super::*;
 use crate::stores::support::testing::{
     after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
-    new_folder, open as open_with, opened, refused, setting,
+    hold_to_its_end, new_folder, open as open_with, opened, refused, setting,
 };
 
 const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
@@ -89,38 +88,11 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
     }
 }
 
-/// Processes of a server whose data lie in a folder.
-fn processes_in(folder: &Path) -> usize {
-    let folder = fs::canonicalize(folder).unwrap();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    entries
-        .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|at| at.starts_with(&folder)))
-        .count()
-}
-
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if engines().is_empty() {
-        return;
+    if !engines().is_empty() {
+        hold_to_its_end(&MARIADB, None, 1..=1);
     }
-    let folder = new_folder();
-    let store = opened(&MARIADB, &folder, None, &[]);
-    assert_eq!(processes_in(folder.path()), 1);
-    store.close().unwrap();
-    assert_eq!(processes_in(folder.path()), 0);
-    drop(opened(&MARIADB, &folder, None, &[]));
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&MARIADB, &folder, None, &[]);
-    let mut session = store.session().unwrap();
-    session.insert(b"key", b"value").unwrap();
-    server::end_in(folder.path()).unwrap();
-    let error = session.insert(b"other", b"value").unwrap_err().to_string();
-    assert!(error.contains("whose log ends with: "), "{error}");
-    drop(session);
-    assert!(store.close().is_err(), "it did not end in order");
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&MARIADB, &folder, None, &[]);
-    assert_eq!(store.count().unwrap(), 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
 use super::*;
-use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, hold_to_its_end, new_folder, opened, refused, setting};
 
 /// Where none is installed there is nothing to try.
 fn is_here() -> bool {
@@ -76,39 +76,11 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
     assert_eq!(after_kill(&REDIS, Guarantee::Power), 3);
 }
 
-/// Processes of a server whose data lie in a folder.
-fn processes_in(folder: &Path) -> usize {
-    let folder = fs::canonicalize(folder).unwrap();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    entries
-        .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|at| at.starts_with(&folder)))
-        .count()
-}
-
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if !is_here() {
-        return;
+    if is_here() {
+        hold_to_its_end(&REDIS, Some(Guarantee::Process), 1..=1);
     }
-    let folder = new_folder();
-    let tier = Some(Guarantee::Process);
-    let store = opened(&REDIS, &folder, tier, &[]);
-    assert_eq!(processes_in(folder.path()), 1);
-    store.close().unwrap();
-    assert_eq!(processes_in(folder.path()), 0);
-    drop(opened(&REDIS, &folder, tier, &[]));
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&REDIS, &folder, tier, &[]);
-    let mut session = store.session().unwrap();
-    session.insert(b"key", b"value").unwrap();
-    server::end_in(folder.path()).unwrap();
-    let error = session.insert(b"other", b"value").unwrap_err().to_string();
-    assert!(error.contains("whose log ends with: "), "{error}");
-    drop(session);
-    assert!(store.close().is_err(), "it did not end in order");
-    assert_eq!(processes_in(folder.path()), 0);
-    let store = opened(&REDIS, &folder, tier, &[]);
-    assert_eq!(store.count().unwrap(), 1);
 }
 
 #[test]

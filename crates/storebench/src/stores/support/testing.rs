@@ -138,6 +138,45 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
     assert_eq!(rows(session.as_mut()), before);
 }
 
+/// The processes of servers whose working folder, or a file that they hold open, lies in a folder.
+pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
+    let folder = std::fs::canonicalize(folder).unwrap();
+    let own = std::fs::read_link("/proc/self/exe").unwrap();
+    let leads_within = |link: PathBuf| std::fs::read_link(link).is_ok_and(|at| at.starts_with(&folder));
+    let is_at_work = |process: &PathBuf| {
+        let open = || std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        // This one holds the folder, too, and so do its children until they are another program.
+        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own)
+            && (leads_within(process.join("cwd")) || open().any(|file| leads_within(file.path())))
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
+}
+
+/// Holds a server to its end: of its processes, as many as in `at_work`, none is left when it is closed, dropped or killed. What was
+/// acknowledged before it was killed is there.
+pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::ops::RangeInclusive<usize>) {
+    let folder = new_folder();
+    let left = || servers_in(folder.path()).len();
+    let store = opened(def, &folder, tier, &[]);
+    assert!(at_work.contains(&left()), "{} are at work", left());
+    store.close().unwrap();
+    assert_eq!(left(), 0);
+    drop(opened(def, &folder, tier, &[]));
+    assert_eq!(left(), 0);
+    let store = opened(def, &folder, tier, &[]);
+    let mut session = store.session().unwrap();
+    session.insert(b"key", b"value").unwrap();
+    // Its first process is this one's child, and is not reaped yet.
+    storebench_core::server::end_in(folder.path()).unwrap();
+    let error = session.insert(b"other", b"value").unwrap_err().to_string();
+    assert!(error.contains("whose log ends with: "), "{error}");
+    drop(session);
+    assert!(store.close().is_err(), "it did not end in order");
+    assert_eq!(left(), 0);
+    let store = opened(def, &folder, tier, &[]);
+    assert_eq!(store.count().unwrap(), 1);
+}
+
 const VICTIM_STORE: &str = "STOREBENCH_TEST_VICTIM_STORE";
 const VICTIM_TIER: &str = "STOREBENCH_TEST_VICTIM_TIER";
 const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";

@@ -60,7 +60,7 @@ pub struct Paths {
     pub socket: PathBuf,
     /// That of what it keeps for a moment, where it has one.
     pub moment: Option<PathBuf>,
-    /// Which of several that are one store it is, from 0.
+    /// The number of the server among those that are one store; 0 where it is the only one.
     pub member: usize,
 }
 
