@@ -21,6 +21,11 @@ if [ "${1:-}" = --merge ]; then
     exec storebench merge "$results"/part-*/*/ --out "$results/merged"
 fi
 
+# A machine is called what Slurm calls its node.
+case " $* " in
+    *" --hardware"*) ;;
+    *) set -- "$@" --hardware "${SLURMD_NODENAME:-$(hostname)}" ;;
+esac
 part=${SLURM_ARRAY_TASK_ID:?is not set: submit it with sbatch --array=1-8}
 # A job that is requeued runs this again: what it has measured is kept.
 status=0

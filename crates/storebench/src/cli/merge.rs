@@ -43,9 +43,10 @@ struct Merged {
 /// [`Exit::Unlike`] when they are not of one plan, made in one way; when a part is there twice; when something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     runs::refuse_there("--out", &args.out)?;
-    let parts = once(read(&args.runs)?)?;
-    check_alike(&parts)?;
+    let parts = read(&args.runs)?;
     let split = split(stores, &parts);
+    let parts = once(parts, split.as_ref())?;
+    check_alike(&parts)?;
     let lacking = lacking(&parts, split.as_ref());
     let merged: Vec<Merged> = of_machines(parts)?
         .into_values()
@@ -86,15 +87,30 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Each part once: a copy adds nothing, and of two that differ nobody knows which counts.
-fn once(parts: Vec<Part>) -> Result<Vec<Part>> {
+/// Each part once: a copy adds nothing. Where a machine left its part unfinished and another has done it from its begin, that counts. Of
+/// others that differ nobody knows which does.
+fn once(parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     let mut kept: Vec<Part> = Vec::new();
     for part in parts {
-        let shared = |other: &&Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
-        let Some(other) = kept.iter().find(shared) else {
+        let shared = |other: &Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
+        let Some(place) = kept.iter().position(shared) else {
             kept.push(part);
             continue;
         };
+        let other = &kept[place];
+        if let Some(is_instead) = is_instead(&part, other, split) {
+            let (whole, left) = if is_instead { (&part, other) } else { (other, &part) };
+            tell(&format!(
+                "note: {} of {} was left unfinished, and {} has done that part: it counts",
+                left.path.display(),
+                piece(&left.run.header.hardware),
+                piece(&whole.run.header.hardware),
+            ));
+            if is_instead {
+                kept[place] = part;
+            }
+            continue;
+        }
         let (a, b) = (other.path.display(), part.path.display());
         let same = other.parts == part.parts && other.run.trials == part.run.trials;
         if !same || other.run.header.hardware != part.run.header.hardware {
@@ -112,6 +128,16 @@ fn once(parts: Vec<Part>) -> Result<Vec<Part>> {
         tell(&format!("note: {b} is a copy of {a}, and counts once"));
     }
     Ok(kept)
+}
+
+/// Whether a part counts instead of another, of the same numbers and another machine: one of the two is finished. `None` where that is not
+/// so, or not known.
+fn is_instead(part: &Part, other: &Part, split: Option<&Split>) -> Option<bool> {
+    let is_same = part.parts == other.parts && part.run.header.hardware != other.run.header.hardware;
+    let trials = Plan::parse(&part.run.header.plan, "of the run").ok().filter(|_| is_same)?.trials;
+    let split = split?;
+    let [finished, others] = [part, other].map(|part| unfinished(part, split, trials).is_none());
+    (finished != others).then_some(finished)
 }
 
 /// Checks that all are parts of one plan, made in one way.

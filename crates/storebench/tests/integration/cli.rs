@@ -11,7 +11,7 @@ mod generate;
 mod help;
 mod interrupting;
 mod lying;
-mod machines;
+pub(crate) mod machines;
 mod memory;
 mod own_tables;
 pub mod plans;

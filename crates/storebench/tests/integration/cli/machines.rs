@@ -34,7 +34,7 @@ machine = ["small"]
 "#;
 
 /// Whether memory and processor time can be limited here; said if not.
-fn can_limit(what: &str) -> bool {
+pub(crate) fn can_limit(what: &str) -> bool {
     let limits = [(Limited::Memory, 64 << 20), (Limited::Share, 500_000)].into();
     let held = Reach::here().decide(&limits, &[], Err("not looked at"));
     held.inspect_err(|why| skipped(what, why)).is_ok()

@@ -11,6 +11,7 @@ use serde_json::Value;
 use storebench_core::error::Exit;
 
 use super::{BLOCKS, PLAN, only, read};
+use crate::cli::machines::can_limit;
 use crate::cli::support::{STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for};
 use crate::snippets::python::python_with;
 
@@ -85,34 +86,47 @@ fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
     );
 }
 
-/// A Slurm of one node; its daemons end with it.
+/// A Slurm of several nodes, all of them on this machine; its daemons end with it.
 struct Slurm {
     daemons: Vec<Child>,
     conf: PathBuf,
 }
 
 impl Slurm {
-    fn start(scratch: &Scratch) -> Slurm {
+    fn start(scratch: &Scratch, nodes: usize) -> Slurm {
         let at = |name: &str| scratch.join(&format!("slurm/{name}")).display().to_string();
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
         let host = host.trim().split('.').next().unwrap().to_owned();
-        let [one, two] = [(), ()].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [control, node] = [&one, &two].map(|socket| socket.local_addr().unwrap().port());
-        drop((one, two));
+        let sockets: Vec<TcpListener> =
+            (0..=nodes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let ports: Vec<u16> = sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect();
+        drop(sockets);
+        let node = |number: usize| {
+            let port = ports[number];
+            format!(
+                "NodeName=n{number} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1 State=UNKNOWN\n"
+            )
+        };
         let conf = scratch.write(
             "slurm/slurm.conf",
             format!(
                 "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\nAuthType=auth/munge\n\
-                AuthInfo=socket={}\nCredType=cred/munge\nSlurmctldPort={control}\nSlurmdPort={node}\nSlurmctldPidFile={}\n\
+                AuthInfo=socket={}\nCredType=cred/munge\nSlurmctldPort={}\nSlurmctldPidFile={}\n\
                 SlurmdPidFile={}\nStateSaveLocation={}\nSlurmdSpoolDir={}\nProctrackType=proctrack/linuxproc\n\
                 TaskPlugin=task/none\nMpiDefault=none\nReturnToService=2\nSelectType=select/cons_tres\n\
                 SelectTypeParameters=CR_CPU\nSchedulerParameters=sched_interval=1,batch_sched_delay=0\n\
-                NodeName={host} NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES\n",
-                at("munge"), at("control.pid"), at("node.pid"), at("state"), at("spool")
+                {}PartitionName=all Nodes=ALL Default=YES\n",
+                at("munge"),
+                ports[0],
+                at("control.pid"),
+                at("%n.pid"),
+                at("state"),
+                at("spool-%n"),
+                (1..=nodes).map(node).collect::<String>(),
             ),
         );
         fs::create_dir(at("state")).unwrap();
-        fs::create_dir(at("spool")).unwrap();
+        (1..=nodes).for_each(|number| fs::create_dir(at(&format!("spool-n{number}"))).unwrap());
         let key = scratch.write("slurm/key", [7; 64]);
         fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
         let mut slurm = Slurm { daemons: Vec::new(), conf };
@@ -128,10 +142,16 @@ impl Slurm {
         munge.extend([option("seed-file", "munge.seed"), "--force".into(), "--foreground".into()]);
         start("munged", &munge);
         wait_for("munged", || Path::new(&at("munge")).exists());
-        for daemon in ["slurmctld", "slurmd"] {
-            start(daemon, &["-D".into(), "-f".into(), at("slurm.conf")]);
+        let conf = || ["-D".to_owned(), "-f".into(), at("slurm.conf")];
+        start("slurmctld", &conf());
+        for number in 1..=nodes {
+            start("slurmd", &[&conf()[..], &["-N".into(), format!("n{number}")]].concat());
         }
-        wait_for("a node", || slurm.says(scratch, "sinfo", &["-h", "-o", "%T"]).contains("idle"));
+        let all_idle = || {
+            let states = slurm.says(scratch, "sinfo", &["-h", "-N", "-o", "%T"]);
+            states.lines().filter(|state| *state == "idle").count() == nodes
+        };
+        wait_for("the nodes", all_idle);
         slurm
     }
 
@@ -139,6 +159,26 @@ impl Slurm {
         let mut command = command(scratch, program);
         let said = said(command.args(arguments).env("SLURM_CONF", &self.conf));
         format!("{}{}", said.out, said.err)
+    }
+
+    /// Kills a node: its daemon, and all that runs on it.
+    fn kill(&mut self, scratch: &Scratch, node: usize) {
+        let mine = format!("SLURMD_NODENAME=n{node}");
+        // The first two are munged and slurmctld.
+        let mut all = vec![self.daemons[node + 1].id().to_string()];
+        for process in fs::read_dir("/proc").unwrap().flatten() {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let is_here = environment.split(|byte| *byte == 0).any(|one| one == mine.as_bytes());
+            let conf = self.conf.display().to_string();
+            let of_this = String::from_utf8_lossy(&environment).contains(&conf);
+            if is_here && of_this {
+                all.push(process.file_name().to_string_lossy().into_owned());
+            }
+        }
+        assert!(all.len() > 1, "nothing runs on the node");
+        Command::new("kill").arg("-9").args(&all).stderr(Stdio::null()).status().unwrap();
+        let down = [format!("NodeName=n{node}"), "State=DOWN".into(), "Reason=killed".into()];
+        self.says(scratch, "scontrol", &["update", &down[0], &down[1], &down[2]]);
     }
 }
 
@@ -151,8 +191,13 @@ impl Drop for Slurm {
     }
 }
 
+/// The nodes of the fleet, each of which has one of the eight positions.
+const NODES: usize = 8;
+
+/// Eight machines, each held to the limits of one, of which one is killed while it measures: another does its part from the begin, and
+/// the merge takes that.
 #[test]
-fn slurm_runs_an_array_and_a_requeued_part_is_resumed() {
+fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_another() {
     if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has(program)) || !is_root()
     {
         return missing(
@@ -162,15 +207,18 @@ fn slurm_runs_an_array_and_a_requeued_part_is_resumed() {
     }
     let scratch = Scratch::elsewhere();
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let slurm = Slurm::start(&scratch);
+    let mut slurm = Slurm::start(&scratch, NODES);
     let script = fleet("slurm.sh").display().to_string();
     let place = scratch.path().display().to_string();
     let trials = 8;
-    let study = study().replace("--trials 2", &format!("--trials {trials}"));
+    let study = study().replace("--trials 2", &format!("--trials {trials}")).replace(" --hardware box", "");
+    let study = study.replace("--records 20,30", "--records 20,30,40,50");
+    let machine = if can_limit("Slurm's parts under limits") { " --machine raspberry-pi-zero-2" } else { "" };
+    let study = format!("{study}{machine}");
     let mut submit = command(&scratch, "sbatch");
-    submit.env("SLURM_CONF", &slurm.conf).env("PARTS", "2").env("PLACE", &place);
-    let submitted =
-        said(submit.args(["--array=1-2", &script]).args(study.split_whitespace())).ends(Exit::Success);
+    submit.env("SLURM_CONF", &slurm.conf).env("PARTS", NODES.to_string()).env("PLACE", &place);
+    let array = format!("--array=1-{NODES}");
+    let submitted = said(submit.args([&array, &script]).args(study.split_whitespace())).ends(Exit::Success);
     let job = submitted.out.split_whitespace().last().unwrap().to_owned();
     let task = format!("{job}_1");
     let part = scratch.join("storebench-fleet/part-1");
@@ -180,21 +228,33 @@ fn slurm_runs_an_array_and_a_requeued_part_is_resumed() {
         lines.map(|text| text.lines().count()).sum()
     };
     wait_for("a trial of the first part", || results(&part) > 0);
-    let raw = slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%A"]);
-    slurm.says(&scratch, "scontrol", &["requeue", raw.trim()]);
-    wait_for("the job to be back in the queue", || {
-        slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%T"]).contains("PENDING")
-    });
+    let of_task = |what: &str| slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", what]);
+    let (raw, node) = (of_task("%A").trim().to_owned(), of_task("%N").trim().to_owned());
+    slurm.kill(&scratch, node.strip_prefix('n').unwrap().parse().unwrap());
     let before = results(&part);
+    assert!(before < CELLS / 4 * trials, "it was finished before it was killed");
+    let is_pending = || slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%T"]).contains("PENDING");
+    wait_for("the job to be back in the queue", is_pending);
     // Slurm waits for two minutes otherwise.
-    slurm.says(&scratch, "scontrol", &["update", &format!("JobId={}", raw.trim()), "StartTime=now"]);
+    slurm.says(&scratch, "scontrol", &["update", &format!("JobId={raw}"), "StartTime=now"]);
     wait_for("the array to end", || slurm.says(&scratch, "squeue", &["-h"]).trim().is_empty());
-    let told = fs::read_to_string(scratch.join(&format!("storebench-{job}-1.txt"))).unwrap();
-    assert!(before < CELLS / 2 * trials && told.contains("part 1/2 is resumed, in "), "{before}: {told}");
     let merged = slurm.says(&scratch, "sbatch", &[&script, "--merge"]);
-    wait_for("the merge", || scratch.join("storebench-fleet/merged/run.json").exists());
-    assert_complete(&read(&scratch.join("storebench-fleet/merged")), CELLS, trials as u32);
-    assert!(merged.contains("Submitted"), "{merged}");
+    let out = scratch.join("storebench-fleet/merged");
+    wait_for("the merge", || out.exists());
+    let merge = merged.split_whitespace().last().unwrap().to_owned();
+    let told = || {
+        fs::read_to_string(scratch.join(&format!("storebench-{merge}-4294967294.txt"))).unwrap_or_default()
+    };
+    wait_for("its end", || told().contains("written: "));
+    let left = format!("of {node} was left unfinished, and ");
+    assert!(told().contains(&left) && !told().contains("missing: "), "{}", told());
+    let machines: Vec<_> = fs::read_dir(&out).unwrap().flatten().map(|entry| read(&entry.path())).collect();
+    // The killed one has nothing that counts, and another one has two parts.
+    assert_eq!(machines.len(), NODES - 1);
+    let trials_of_all: usize = machines.iter().map(|run| run.trials.len()).sum();
+    assert_eq!(trials_of_all, 2 * CELLS * trials);
+    assert!(machines.iter().all(|run| run.header.hardware != node));
+    assert!(machines.iter().flat_map(|run| &run.trials).all(|trial| trial.ok().is_some()));
 }
 
 /// A file in YAML.
