@@ -5,7 +5,7 @@
 #
 # usage: scripts/dist.sh FOLDER [TARGET]      makes them in FOLDER; TARGET: those of scripts/target.sh, this machine by default
 #        scripts/dist.sh --check FOLDER       installs each that is there and for this machine, and measures with it: in a root with
-#                                             nothing but the C library, in ROOTS, and with pip
+#                                             nothing but the C library, in ROOTS, in an image, and with pip
 # environment:
 #   FEATURES, PROFILE   as for scripts/cross.sh; a check looks for these stores
 #   ROOTS               the Debians in which they are installed, by name; empty: bullseye trixie (the oldest and the newest)
@@ -245,22 +245,49 @@ check_archive() {
     say "checked: ${1##*/} runs where nothing but the C library is"
 }
 
-# The .deb, in a Debian that has nothing but its base.
+# Sets base to a Debian that has nothing but its base.
+base_of() {
+    suite=$1 base=$cache/roots/$1
+    if [ ! -e "$base" ]; then
+        command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
+        mkdir -p "$cache/roots"
+        debootstrap --variant=minbase "$suite" "$box/new" >"$box/debootstrap.log" 2>&1 ||
+            fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
+        mv "$box/new" "$base"
+    fi
+}
+
+# The .deb, there.
 check_deb() {
     for suite in ${ROOTS:-bullseye trixie}; do
-        base=$cache/roots/$suite
-        if [ ! -e "$base" ]; then
-            command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
-            mkdir -p "$cache/roots"
-            debootstrap --variant=minbase "$suite" "$box/new" >"$box/debootstrap.log" 2>&1 ||
-                fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
-            mv "$box/new" "$base"
-        fi
+        base_of "$suite"
         cp -a "$base" "$box/$suite"
         cp "$1" "$box/$suite/tmp/storebench.deb"
         in_root "$box/$suite" storebench 'dpkg -i /tmp/storebench.deb'
         say "checked: ${1##*/} installs in $suite and runs there"
     done
+}
+
+# The image that Dockerfile makes of the .deb. Its base is made here, where docker would fetch it.
+check_image() {
+    command -v buildah >/dev/null 2>&1 || fail "buildah is missing: \`scripts/setup.sh cross-test\` installs it"
+    base_of trixie
+    image=$box/image
+    mkdir -p "$image/base" "$image/context/dist"
+    (cd "$base" && tar cf "$image/base/base.tar" .)
+    printf 'FROM scratch\nADD base.tar /\n' >"$image/base/Dockerfile"
+    cp "$1" "$image/context/dist"
+    cp "$root/Dockerfile" "$root/.dockerignore" "$image/context"
+    images() { STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot buildah --root "$image/store" --runroot "$image/run" "$@"; }
+    made=docker.io/library/debian:trixie-slim
+    {
+        images bud --tag "$made" "$image/base" && images bud --pull-never --tag storebench "$image/context" &&
+            container=$(images from --pull-never storebench) && place=$(images mount "$container") &&
+            images run "$container" storebench stores && images inspect --type image storebench
+    } >"$box/image.log" 2>&1 || fail "Dockerfile makes no image that works: $(tail -n 3 "$box/image.log")"
+    grep -q '"storebench"' "$box/image.log" || fail "the image does not start storebench"
+    in_root "$place" storebench
+    say "checked: Dockerfile makes an image of ${1##*/}, and it runs"
 }
 
 # The wheel, in an environment of its own.
@@ -282,7 +309,9 @@ check() {
     unshare --mount --pid --fork --map-root-user true 2>/dev/null ||
         fail "this system lets no process have a root of its own (unshare), in which the packages are checked"
     check_archive "$(echo "$1"/storebench-*"-$TARGET_MACHINE-linux.tar.gz")"
-    check_deb "$(echo "$1"/storebench_*"_$TARGET_DEBIAN.deb")"
+    deb=$(echo "$1"/storebench_*"_$TARGET_DEBIAN.deb")
+    check_deb "$deb"
+    check_image "$deb"
     check_wheel "$(echo "$1"/storebench-*"_$TARGET_MACHINE.whl")"
 }
 

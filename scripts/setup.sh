@@ -67,6 +67,7 @@ test        python3-yaml            -               reads the files for Kubernet
 cross       python3-venv            -               keeps Zig's compilers, which come from PyPI
 cross-test  libc6-arm64-cross       -               the C library for 64-bit ARM
 cross-test  libc6-armhf-cross       -               the C library for 32-bit ARM
+cross-test  buildah                 -               makes the image of Dockerfile
 cross-test  debootstrap             -               makes clean systems that packages are installed on
 cross-test  qemu-user               -               runs what was compiled for ARM
 cross-test  python3                 -               checks what it measured

@@ -12,9 +12,9 @@ use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
 use crate::store_library::built::example;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
-const NOT_TRIED: [&str; 14] = [
-    ".", "apt-get", "awk", "cat", "cd", "export", "git", "kubectl", "nm", "rustup", "source", "ssh", "sudo",
-    "tar",
+const NOT_TRIED: [&str; 15] = [
+    ".", "apt-get", "awk", "cat", "cd", "docker", "export", "git", "kubectl", "nm", "rustup", "source",
+    "ssh", "sudo", "tar",
 ];
 
 /// Languages of blocks that hold commands.
