@@ -28,6 +28,7 @@ mod spoken;
 mod store_library;
 mod structure;
 mod torture;
+mod versions;
 mod without_root;
 mod ycsb;
 

@@ -14,7 +14,7 @@ use storebench_core::store::{
 use storebench_core::units;
 
 use super::client::Client;
-use crate::stores::support::server::{LOG, Plan};
+use crate::stores::support::server::{LOG, PROGRAMS_SETTING, Plan};
 
 /// The setting that says who answers a read.
 pub const READS: &str = "reads";
@@ -45,6 +45,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a running server to use instead; reads can be set there, and nothing else (docs/servers.md)",
     )
     .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
     SettingDef::new(
         READS,
         "linearizable or serializable",

@@ -7,7 +7,7 @@ use storebench_core::store::{
 };
 
 use super::client::Client;
-use crate::stores::support::server::{Connection, Plan, sql};
+use crate::stores::support::server::{Connection, PROGRAMS_SETTING, Plan, sql};
 
 const INNODB: &str = "innodb";
 pub const ROCKSDB: &str = "rocksdb";
@@ -36,6 +36,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
     )
     .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
     SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
         .read_by("@@default_storage_engine")
         .limiting(compresses)

@@ -7,7 +7,7 @@ use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share};
 
 use super::client::Client;
-use crate::stores::support::server::{Connection, Plan};
+use crate::stores::support::server::{Connection, PROGRAMS_SETTING, Plan};
 
 /// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
@@ -18,6 +18,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
     )
     .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
     SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
         .promising("off is process")
         .read_by("pg_settings"),

@@ -7,7 +7,7 @@ use storebench_core::store::{
 };
 
 use super::client::{Answer, Client, odd};
-use crate::stores::support::server::Plan;
+use crate::stores::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
 
 /// The folder of the log, in that of the data.
 pub const LOG: &str = "appendonlydir";
@@ -33,6 +33,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a running server to use instead; no other setting can be changed there (docs/servers.md)",
     )
     .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
     SettingDef::new(
         APPENDONLY,
         "yes or no",
@@ -169,7 +170,7 @@ pub fn as_given(name: &str, value: &str) -> String {
 /// # Errors
 /// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
-    let names = SETTINGS.iter().map(|def| def.name).filter(|name| *name != URL);
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let told = client.run(&words).map_err(|error| match error {
         StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),

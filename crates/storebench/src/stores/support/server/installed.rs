@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use storebench_core::server::user;
-use storebench_core::store::{Result, StoreError};
+use storebench_core::shown::quoted;
+use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
 /// A kind of server's programs, and where systems put them.
 pub struct Programs {
@@ -35,8 +36,19 @@ pub struct Programs {
     pub found: OnceLock<Option<Installed>>,
 }
 
+/// The setting that names the folder of a server's programs.
+pub const PROGRAMS: &str = "programs";
+
+/// Its entry, which every server has.
+pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
+    PROGRAMS,
+    "a folder, by its whole path",
+    "the first that are found",
+    "the folder of the server's programs, where another version is to be measured than the one that is installed (docs/servers.md)",
+);
+
 /// The programs that are there.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Installed {
     /// The server.
     pub server: PathBuf,
@@ -68,6 +80,28 @@ impl Programs {
         match (self.missing(found), found) {
             (None, Some(found)) => Ok(found),
             (why, _) => Err(StoreError::Unsupported(why.unwrap_or_default())),
+        }
+    }
+
+    /// Those in the folder that the settings name, else as [`Programs::needed`].
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] where they are not in that folder; the others of [`Programs::needed`].
+    pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<Installed> {
+        let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
+        let there = Path::new(folder).is_absolute().then(|| self.first_of(&[PathBuf::from(folder)]));
+        let found = there.transpose()?.flatten();
+        match (self.missing(found.as_ref()), found) {
+            (None, Some(found)) => Ok(found),
+            (Some(why), Some(_)) => Err(StoreError::Unsupported(why)),
+            (_, None) => {
+                let needed: Vec<&str> = [self.server].into_iter().chain(self.maker).collect();
+                Err(StoreError::BadSetting(format!(
+                    "{PROGRAMS} is {}: it must be the whole path of a folder with {} that runs here",
+                    quoted(folder),
+                    needed.join(" and ")
+                )))
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use storebench_core::server::{self, DATA};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::files::{Template, make_folder};
+use super::installed::{Installed, PROGRAMS};
 use super::kind::Server;
 use super::passing::{Way, closed_above};
 use super::plan::Plan;
@@ -21,24 +22,27 @@ use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
 /// The messages of the server's programs, or of the system.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
-    let version = &S::programs().needed()?.version;
+    let found = S::programs().chosen(options)?;
+    // Two builds of one version need not have files of one form.
+    let whose = options.settings.get(PROGRAMS).map_or_else(String::new, |folder| {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        folder.chars().map(plain).collect()
+    });
     let template = Template {
-        name: format!("{}-{version}{}", S::STORE, S::fixed_with_files(&plan)),
+        name: format!("{}-{}{whose}{}", S::STORE, found.version, S::fixed_with_files(&plan)),
         sign: S::SIGN,
-        make: &|data| make_files::<S>(data, &plan),
+        make: &|data| make_files::<S>(data, &plan, &found),
     };
     template.prepare(options)
 }
 
 /// Makes them in a folder that is not there yet.
-fn make_files<S: Server>(data: &Path, plan: &Plan) -> Result<()> {
-    let programs = S::programs();
-    let found = programs.needed()?;
+fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<()> {
     make_folder(data)?;
     passes_to::<S>(data)?;
     let Some(maker) = &found.maker else { return Ok(()) };
     let reached = Reached::open(data)?;
-    let name = programs.maker.unwrap_or_default();
+    let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
     command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
     unprivileged(&mut command, &[&reached], S::WAY)?;
@@ -93,7 +97,7 @@ impl Own {
     }
 
     fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
-        let found = S::programs().needed()?;
+        let found = S::programs().chosen(options)?;
         let data = options.directory.join(DATA);
         passes_to::<S>(&data)?;
         // A server of a process that was killed may still be about to end.

@@ -9,6 +9,7 @@ use storebench_core::store::{
     Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, hold_to_tier,
 };
 
+use super::installed::PROGRAMS;
 use super::kind::Server;
 use super::own::Own;
 use super::plan::Plan;
@@ -32,9 +33,9 @@ pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let kept = S::look_at(&mut own, &settings, server.running().is_none())?;
     let syncs_before = S::synced(&mut own, &kept)?.unwrap_or(0);
     let folder = options.directory.to_path_buf();
-    let store =
-        ServerStore::<S> { own: Mutex::new(own), server, folder, plan, guarantee, kept, syncs_before };
-    Ok(Box::new(store))
+    let programs = options.settings.get(PROGRAMS).cloned();
+    let own = Mutex::new(own);
+    Ok(Box::new(ServerStore::<S> { own, server, folder, programs, plan, guarantee, kept, syncs_before }))
 }
 
 struct ServerStore<S: Server> {
@@ -42,6 +43,8 @@ struct ServerStore<S: Server> {
     own: Mutex<S::Client>,
     server: Backend,
     folder: PathBuf,
+    /// That of its programs, where the settings name one.
+    programs: Option<String>,
     plan: Plan,
     guarantee: Guarantee,
     kept: S::Kept,
@@ -95,6 +98,7 @@ impl<S: Server> Store for ServerStore<S> {
         let mut settings = S::settings(&mut own)?;
         let url = self.server.running().map(Running::url);
         settings.extend(url.map(|url| Setting::given(URL, url)));
+        settings.extend(self.programs.iter().map(|folder| Setting::given(PROGRAMS, folder)));
         settings.extend(S::settings_of_table(&mut own, &self.kept)?);
         Ok(settings)
     }
@@ -114,7 +118,9 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn version(&self) -> Option<String> {
-        self.server.running()?;
+        if self.programs.is_none() {
+            self.server.running()?;
+        }
         S::version(&mut self.own()).ok()
     }
 
