@@ -149,6 +149,11 @@ impl Cell {
         self.text(Axis::MACHINE)
     }
 
+    /// The times that each record is overwritten before the operations.
+    pub fn age(&self) -> u32 {
+        self.parsed(Axis::AGE).unwrap_or(0)
+    }
+
     /// Sessions at work at once.
     pub fn threads(&self) -> u32 {
         self.parsed(Axis::THREADS).unwrap_or(1)

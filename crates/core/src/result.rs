@@ -3,6 +3,7 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod alongside;
 mod burst;
 mod check;
 mod course;
@@ -15,6 +16,7 @@ mod latency;
 mod machine;
 mod measured;
 mod parts;
+mod pauses;
 mod place;
 mod records;
 mod recovery;
@@ -29,6 +31,7 @@ pub use storebench_disk::cut::Cut;
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
+pub use self::alongside::Alongside;
 pub use self::burst::Burst;
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
@@ -40,6 +43,7 @@ pub use self::giving_back::{Compacted, GivingBack};
 pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::parts::Parts;
+pub use self::pauses::{Pauses, Upkeep};
 pub use self::place::PlaceInfo;
 pub use self::records::{Stored, Written};
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
@@ -353,6 +357,12 @@ pub struct Measured {
     /// Bursts, each at another load, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<Burst>,
+    /// Calls that took long, where they were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Pauses>,
+    /// Work that went on beside the steps, where any did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alongside: Option<Alongside>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
@@ -445,9 +455,21 @@ pub struct Load {
     /// Counters of the process over the loading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+    /// The writes after it that made the set old, where there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
     /// The rest after it; absent where operations began at once, as in all older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
+}
+
+/// The records that were loaded were overwritten before the first operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aged {
+    /// The times that each was.
+    pub times: u32,
+    /// Time within the store's calls, in nanoseconds.
+    pub store_ns: u64,
 }
 
 /// The operation that stands for all others together, where a workload does several in turn.

@@ -145,6 +145,21 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// Makes a backup in the engine's own way while sessions work: a new folder `to` in which a store can be opened, with all records as
+    /// they were at one moment of the call. Says which way that is; `None` where the engine has none.
+    ///
+    /// # Errors
+    /// The engine's own.
+    fn back_up(&self, _to: &Path) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
+    /// Work that the engine does for itself, such as flushes and compactions: each with a figure that is another one when it was done
+    /// once more, or has begun or ended. Asked some hundred times a second at most, while sessions work.
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        Ok(Vec::new())
+    }
+
     /// The engine's own statistics, where it offers them.
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(Vec::new())
@@ -319,6 +334,8 @@ pub struct Capabilities {
     pub persists: bool,
     /// A reader can be held for which records are kept as they are ([`Store::hold_reader`]), while others write.
     pub held_reader: bool,
+    /// It can make a backup while others write ([`Store::back_up`]).
+    pub backup: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,
     /// It speaks SQL ([`Store::sql`]).
@@ -357,6 +374,7 @@ impl Capabilities {
         keeps: true,
         persists: true,
         held_reader: false,
+        backup: false,
         order: true,
         sql: false,
         transactions: false,

@@ -472,6 +472,8 @@ pub const COLUMNS: &[Column] = &[
     checks::FILES_LEFT,
     checks::FILES_GIVEN_BACK,
     checks::SCAN_AGED,
+    checks::PAUSED,
+    checks::TAIL,
     checks::FAULTS_SILENT,
     checks::SYNC_FAULTS_SILENT,
 ];

@@ -1,5 +1,6 @@
 //! The table of sections. An entry here stands in the terminal, in the page, in CSV, in JSON and in SQL.
 
+mod alongside;
 mod bursts;
 mod clusters;
 mod cuts;
@@ -10,6 +11,7 @@ mod fragmentation;
 mod giving_back;
 mod machines;
 mod of_stores;
+mod pauses;
 mod recovery;
 mod requests;
 mod rounds;
@@ -36,6 +38,8 @@ pub const SECTIONS: &[&Section] = &[
     &rounds::SECTION,
     &trends::SECTION,
     &fragmentation::SECTION,
+    &pauses::SECTION,
+    &alongside::SECTION,
     &bursts::SECTION,
     &giving_back::SECTION,
     &weakest::SECTION,

@@ -1,7 +1,9 @@
 //! The axes of the workload `life`.
 
 use super::def::{Axis, AxisDef, Presence, Role};
+use super::value::Value;
 use super::words::{WORDS, one_of};
+use crate::units::parse_count;
 
 /// The ways in which a set of constant size is written again and again.
 pub const CHURNS: &[&str] = &["uniform", "zipfian", "replace", "queue", "log"];
@@ -19,19 +21,67 @@ pub(super) static CHURN: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Whether a reader is held while the set is written.
-pub const READERS: &[&str] = &["none", "held"];
+/// Those who read while the set is written.
+pub const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
     name: "reader",
     order: 1034,
-    help: "life: who reads while the set is written: nobody (none), or one who began before and is held (held), as a long report or a backup is",
+    help: "life: who reads while the set is written: nobody (none), one who began before and is held (held), as a long report is, or a backup that the engine makes in each tenth (backup)",
     many: "readers",
     presence: Presence::Off("none"),
     role: Role::Row,
     known: READERS,
     read: |text| one_of(text, "a reader", READERS),
-    words: |value| if value.text() == "held" { "reader held".into() } else { "no reader".into() },
+    words: |value| match value.text() {
+        "held" => "reader held".into(),
+        "backup" => "backup under way".into(),
+        _ => "no reader".into(),
+    },
+    ..WORDS
+};
+
+/// Those who write besides.
+pub const WRITERS: &[&str] = &["none", "batch"];
+
+pub(super) static WRITER: AxisDef = AxisDef {
+    name: "writer",
+    order: 1038,
+    help: "life: who else writes: nobody (none), or one who inserts a tenth as many records in one batch, and removes them, in each tenth (batch)",
+    many: "writers",
+    presence: Presence::Off("none"),
+    role: Role::Row,
+    known: WRITERS,
+    read: |text| one_of(text, "a writer", WRITERS),
+    words: |value| if value.text() == "batch" { "large batches".into() } else { "no other writer".into() },
+    ..WORDS
+};
+
+/// The word for a set that was only loaded.
+pub const FRESH: &str = "fresh";
+
+const MOST_TIMES: u64 = 100;
+
+pub(super) static AGE: AxisDef = AxisDef {
+    name: "age",
+    order: 65,
+    value_name: "fresh|N,...",
+    help: "The records that operations find: as they were loaded (fresh), or each overwritten N times since, as in an application after a while",
+    many: "ages",
+    presence: Presence::Off(FRESH),
+    known: &[FRESH],
+    read: |text| match text {
+        FRESH => Ok(Value::word(FRESH)),
+        times => match parse_count(times)? {
+            times @ 1..=MOST_TIMES => Ok(Value::word(&times.to_string())),
+            times => Err(format!("an age is {times}: use fresh, or 1 to {MOST_TIMES} times overwritten")),
+        },
+    },
+    words: |value| match value.text() {
+        FRESH => FRESH.into(),
+        "1" => "overwritten once".into(),
+        times => format!("overwritten {times} times"),
+    },
     ..WORDS
 };
 
@@ -39,4 +89,6 @@ pub(super) static READER: AxisDef = AxisDef {
 impl Axis {
     pub const CHURN: Axis = Axis(&CHURN);
     pub const READER: Axis = Axis(&READER);
+    pub const WRITER: Axis = Axis(&WRITER);
+    pub const AGE: Axis = Axis(&AGE);
 }

@@ -255,7 +255,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 29] = [
+pub static ALL: [&AxisDef; 31] = [
     &PLACE,
     &DISK,
     &MACHINE,
@@ -282,6 +282,8 @@ pub static ALL: [&AxisDef; 29] = [
     &ycsb::DISTRIBUTION,
     &life::CHURN,
     &life::READER,
+    &life::WRITER,
+    &life::AGE,
     &shop::DATA_SIZE,
     &shop::INDEX,
     &shop::LOAD_ORDER,

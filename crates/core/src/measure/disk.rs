@@ -12,6 +12,15 @@ use crate::result::Disk;
 /// # Errors
 /// The system's, with the path.
 pub fn usage(directory: &Path) -> io::Result<Disk> {
+    usage_without(directory, None)
+}
+
+/// The same without the folder of this name in it.
+///
+/// # Errors
+/// As [`usage`].
+pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
+    let left_out = left_out.map(|name| directory.join(name));
     let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };
     let mut linked = HashSet::new();
     let mut pending = vec![directory.to_path_buf()];
@@ -24,7 +33,7 @@ pub fn usage(directory: &Path) -> io::Result<Disk> {
             let entry = entry.map_err(failed)?;
             let metadata = entry.metadata().map_err(failed)?;
             if metadata.is_dir() {
-                pending.push(entry.path());
+                pending.extend(Some(entry.path()).filter(|path| left_out.as_ref() != Some(path)));
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
                 disk.allocated_bytes += metadata.blocks() * 512;
                 disk.apparent_bytes += metadata.len();
@@ -52,6 +61,10 @@ mod tests {
     fn sparse_files_linked_files_and_folders_are_counted_right() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let empty = usage(folder.path()).unwrap();
+        std::fs::create_dir(folder.path().join("left-out")).unwrap();
+        std::fs::write(folder.path().join("left-out/full"), vec![1; 100_000]).unwrap();
+        assert_eq!(usage_without(folder.path(), Some("left-out")).unwrap().files, 0);
+        std::fs::remove_dir_all(folder.path().join("left-out")).unwrap();
         let sparse = std::fs::File::create(folder.path().join("sparse")).unwrap();
         sparse.set_len(1 << 30).unwrap();
         std::fs::create_dir(folder.path().join("sub")).unwrap();

@@ -47,6 +47,15 @@ impl<'a> Bench<'a> {
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { disk::usage(&self.folder) }
     }
 
+    /// The same without the folder of this name, which is not the store's.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn disk_without(&self, name: &str) -> io::Result<Disk> {
+        let here = || disk::usage_without(&self.folder, Some(name));
+        if self.elsewhere.is_some() { Ok(Disk::default()) } else { here() }
+    }
+
     /// The folder of the store's files.
     pub fn folder(&self) -> &Path {
         &self.folder

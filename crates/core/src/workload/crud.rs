@@ -16,6 +16,7 @@ use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::Store;
+use crate::workload::aging::Aging;
 use crate::workload::audit::Expected;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
@@ -46,6 +47,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
+        Axis::AGE,
         Axis::THREADS,
         Axis::RATE,
         Axis::TUNING,
@@ -184,9 +186,14 @@ impl Prepared<'_> {
                         batch.add(&records.key(index), |values| records.append_value(index, 0, values));
                     };
                     let (fill, session) = (numbered(count, add), crew.handle.as_mut());
-                    let (load, written) =
-                        load(Some(count), batch, session, acknowledged, plan.after_load, fill)?;
-                    (progress.load, *loaded) = (Some(load), loaded.plus(written));
+                    let aging = Aging { records: count, times: plan.age, after: plan.after_load };
+                    let after = aging.after_load();
+                    let mut done = load(Some(count), batch, session, acknowledged, after, fill)?;
+                    aging.age(&mut done, session, acknowledged, |index, to_come, key, value| {
+                        key.extend_from_slice(&records.key(index));
+                        records.append_value(index, to_come as u8, value);
+                    })?;
+                    (progress.load, *loaded) = (Some(done.0), loaded.plus(done.1));
                 }
                 loop {
                     if progress.phases.last().is_none_or(Phase::is_over) {

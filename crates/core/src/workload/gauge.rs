@@ -33,7 +33,15 @@ impl<'a> Gauge<'a> {
     /// # Errors
     /// As [`Series::new`].
     pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
-        Ok(Gauge { clock, series: Series::new(1)?, device: &spec.device })
+        Gauge::of_threads(spec, clock, 1)
+    }
+
+    /// That of a trial with so many threads.
+    ///
+    /// # Errors
+    /// As [`Series::new`].
+    pub fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+        Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 
     /// Does a phase's operations, and reads all before and after them.

@@ -1,18 +1,21 @@
 //! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with figures
 //! after each tenth. Then bursts may come. At last most of it is removed, and the space that comes back is measured.
 
+mod alongside;
 mod bursts;
 mod fragmentation;
 mod giving_back;
 mod lane;
 mod parameters;
+mod pauses;
 mod set;
 mod steady;
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use self::bursts::Schedule;
+use self::alongside::Company;
+use self::bursts::{Schedule, Seen};
 use self::giving_back::Remains;
 use self::lane::{KINDS, Lane, Order};
 use self::parameters::{LifeParameters, TENTHS};
@@ -22,7 +25,7 @@ use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{
-    Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Round, Written,
+    Burst, Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Pauses, Round, Written,
 };
 use crate::store::{Capabilities, Held, Session, Store};
 use crate::units::Percent;
@@ -49,6 +52,8 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::STORE,
         Axis::CHURN,
         Axis::READER,
+        Axis::WRITER,
+        Axis::THREADS,
         Axis::RECORD_SIZE,
         Axis::RECORDS,
         Axis::DATA,
@@ -87,28 +92,36 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let work = LifeParameters::of(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
-    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
+    let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(Ended::harness)?;
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
-    let lane = Lane::new(&work, &records, &gauge, scans, spec.seed).map_err(Ended::harness)?;
-    let lanes = [Mutex::new(lane)];
+    let lane = |thread| {
+        Lane::new(&work, thread, (&records, &gauge), scans, spec.seed).map(Mutex::new).map_err(Ended::harness)
+    };
+    let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
+    let options = spec.options(parameters::sessions(&spec.cell));
+    let besides = alongside::Work::of(&spec.cell);
+    let mut company = besides.map(|besides| Company::new(besides, &work, &records, (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
-    let mut trial = OnStore::begin((store, open), spec.options(1), Some(promised), spec)?;
+    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
-    aging.probe(&trial.bench)?;
-    let aged = aging.all(&trial.bench, &lanes, &mut batch, &mut acknowledged)?;
+    aging.probe(&trial.bench, company.as_ref())?;
+    let aged = aging.all(&trial.bench, (&lanes, company.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let [lane] = lanes.map(own);
+    // After the memory of the work was looked at, as the backup is opened beside the store.
+    let alongside = company.map(Company::finish).transpose()?;
+    let mut lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
     let counted = aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts);
     for (number, counters) in counted.enumerate() {
-        let writes = if number == 0 { lane.writes } else { 0 };
-        Acknowledged::new("writes", writes, 1, counters).note(&mut acknowledged);
+        let writes = if number == 0 { lanes.iter().map(|lane| lane.writes).sum() } else { 0 };
+        Acknowledged::new("writes", writes, parameters::sessions(&spec.cell), counters)
+            .note(&mut acknowledged);
     }
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
-    let remains = Remains::of(&lane.set, work.churn, &records, spec.seed);
+    let remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
@@ -119,8 +132,9 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
     let stored = remains.stored();
     let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
-    let written = aged.loaded.plus(lane.written);
-    let (operations, rounds) = results(&lane, aged.tenths)?;
+    let written = lanes.iter().fold(aged.loaded, |all, lane| all.plus(lane.written));
+    let bursts = bursts(&mut lanes, &work)?;
+    let (operations, rounds) = results(&lanes, aged.tenths)?;
     Ok(Measured {
         load: aged.load,
         operations,
@@ -129,7 +143,9 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         written: Some(written),
         giving_back,
         fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
-        bursts: lane.bursts,
+        bursts,
+        pauses: lanes.into_iter().map(|lane| lane.pauses.result()).reduce(Pauses::plus),
+        alongside,
         audit: open.or(anew),
         doubts,
         ..measured
@@ -172,13 +188,13 @@ struct Tenth {
     disk: Disk,
 }
 
-type Crew<'c, 's, 'a> = crew::Crew<'c, dyn Session + 's, Lane<'a>, Order>;
+type Crew<'c, 's, 'a> = crew::Crew<'c, dyn Session + 's, Lane<'a>, Order<'s>>;
 
 impl<'a> Aging<'a> {
     fn all(
         self,
         bench: &Bench<'_>,
-        lanes: &[Mutex<Lane<'a>>; 1],
+        (lanes, company): (&[Mutex<Lane<'a>>], Option<&mut Company<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<Aged, Stop> {
@@ -195,10 +211,10 @@ impl<'a> Aging<'a> {
             },
             |crew| {
                 let reader = self.hold_reader(store)?;
-                let tenths = self.tenths(bench, crew)?;
+                let tenths = self.tenths(bench, (crew, store), company)?;
                 drop(reader);
                 let scans_ns = self.scans(&mut *crew.handle)?;
-                let bursts = self.bursts(crew, &tenths)?;
+                let bursts = self.bursts((crew, store), &tenths)?;
                 Ok((tenths, scans_ns, bursts))
             },
         )?;
@@ -206,9 +222,16 @@ impl<'a> Aging<'a> {
         Ok(Aged { load, loaded, tenths, bursts, fragmentation })
     }
 
-    /// Sees that the store, as it was opened, has a reader where one is to be held.
-    fn probe(self, bench: &Bench<'_>) -> Result<(), Ended> {
+    /// Sees that the store, as it was opened, has a reader where one is to be held, and a backup where one is to be made.
+    fn probe(self, bench: &Bench<'_>, company: Option<&Company<'_>>) -> Result<(), Ended> {
         let store = bench.store()?;
+        if let Some(company) = company
+            && !company.is_possible(store)?
+        {
+            return Err(Ended::Unsupported(
+                "with these settings no backup can be made while others write".into(),
+            ));
+        }
         if self.holds_reader && self.hold_reader(store)?.is_none() {
             return Err(Ended::Unsupported(
                 "with these settings a reader that is held would keep writers from their work".into(),
@@ -237,25 +260,41 @@ impl<'a> Aging<'a> {
     }
 
     /// Ten tenths, and then as many more as it takes until the set is steady, where that is asked for.
-    fn tenths(self, bench: &Bench<'_>, crew: &mut Crew<'_, '_, 'a>) -> Result<Vec<Tenth>, Stop> {
+    fn tenths<'s>(
+        self,
+        bench: &Bench<'_>,
+        (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
+        mut company: Option<&mut Company<'_>>,
+    ) -> Result<Vec<Tenth>, Stop> {
         let most = self.work.most_tenths();
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
-            let (elapsed, gauged) = self.gauge.over(|| crew.round(Order::Tenth))?;
-            let disk = bench.disk().map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
+            let mut steps = || self.gauge.over(|| crew.round(Order { round: lane::Round::Tenth, store }));
+            let (elapsed, gauged) = match &mut company {
+                Some(company) => company.over(store, &mut steps)?,
+                None => steps()?,
+            };
+            let disk = bench
+                .disk_without(alongside::BACKUP)
+                .map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauged, disk });
         }
         Ok(tenths)
     }
 
     /// Sends bursts at each load; gives the counters over each.
-    fn bursts(self, crew: &mut Crew<'_, '_, 'a>, tenths: &[Tenth]) -> Result<Vec<Counters>, Stop> {
+    fn bursts<'s>(
+        self,
+        (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
+        tenths: &[Tenth],
+    ) -> Result<Vec<Counters>, Stop> {
         let per_second = self.sustained(tenths);
         let burst = |share: &Percent| {
             let schedule = Schedule::of(share.0, per_second, self.work.burst_period);
-            let (_, gauged) = self.gauge.over(|| crew.round(Order::Bursts(schedule)))?;
+            let order = Order { round: lane::Round::Bursts(schedule), store };
+            let (_, gauged) = self.gauge.over(|| crew.round(order))?;
             Ok(gauged.counters)
         };
         self.work.bursts.iter().map(burst).collect()
@@ -277,12 +316,22 @@ impl<'a> Aging<'a> {
     }
 }
 
+/// The bursts at each load, of all threads.
+fn bursts(lanes: &mut [Lane<'_>], work: &LifeParameters) -> Result<Vec<Burst>, Stop> {
+    let mut seen: Vec<_> =
+        lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
+    work.bursts.iter().map(|_| Seen::result(seen.iter_mut().filter_map(Iterator::next).collect())).collect()
+}
+
 /// The figures of all tenths together, and of each.
-fn results(lane: &Lane<'_>, tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
+fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
+    let threads = lanes.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();
-    for (recorder, tenth) in lane.measured.iter().zip(tenths) {
-        let mut operations = of_kinds(recorder, &tenth.elapsed)?;
+    let mut all: Option<Recorder> = None;
+    for (number, tenth) in tenths.into_iter().enumerate() {
+        let recorder = Recorder::of_all(lanes.iter().filter_map(|lane| lane.measured.get(number).cloned()))?;
+        let mut operations = of_kinds(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
             *first = tenth.gauged.told_by(std::mem::take(first));
             // Those of the whole trial would hold ten of them.
@@ -290,16 +339,17 @@ fn results(lane: &Lane<'_>, tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>,
         }
         rounds.push(Round { operations, disk: tenth.disk });
         elapsed = elapsed.plus(tenth.elapsed);
+        all = Some(Recorder::of_all(all.into_iter().chain([recorder]))?);
     }
-    let all = Recorder::of_all(lane.measured.iter().cloned())?;
-    Ok((of_kinds(&all, &elapsed)?, rounds))
+    let all = all.ok_or_else(|| Stop::harness("nothing was written"))?;
+    Ok((of_kinds(&all, &elapsed, threads)?, rounds))
 }
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
 /// All calls together, then each kind that occurs.
-fn of_kinds(recorder: &Recorder, elapsed: &Elapsed) -> Result<Vec<OperationResult>, Stop> {
-    let result = |name: &str, record: &Record| record.result(name, elapsed, true, 1);
+fn of_kinds(recorder: &Recorder, elapsed: &Elapsed, threads: u64) -> Result<Vec<OperationResult>, Stop> {
+    let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
     let all = recorder.together(0..KINDS.len()).map_err(Stop::harness)?;
     let mut results = vec![result(OVERALL, &all)?];
     for (name, record) in KINDS.iter().zip(recorder.all()) {

@@ -1,5 +1,6 @@
 //! The work that is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
+mod aging;
 pub mod audit;
 pub mod bare;
 pub mod batch;

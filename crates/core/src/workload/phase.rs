@@ -198,6 +198,7 @@ mod tests {
             mix: None,
             batch: 10,
             after_load: AfterLoad::AtOnce,
+            age: 0,
             visit: Visit::Copy,
             seed: 1,
             threads: 1,

@@ -73,6 +73,11 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store can't make a backup while others write, which the workload needs.
+    NoBackup {
+        /// The store's name.
+        store: &'static str,
+    },
     /// The work that is asked for contradicts itself; the text says how.
     Contradiction(String),
     /// No trace is named that was looked at.
@@ -135,6 +140,7 @@ pub enum Reason {
 /// Abilities that a store lacks by its nature and that a workload needs, as sentences say it.
 const NO_SQL: &str = "does not speak SQL";
 const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
+const NO_BACKUP: &str = "has no way of its own to make a backup while others write";
 const NO_HELD_READER: &str = "has no reader for which records are kept as they were while others write";
 const NO_ORDER: &str = "keeps no order to scan in";
 const ONE_SESSION: &str = "takes one session at a time";
@@ -144,7 +150,7 @@ const ONE_SESSION: &str = "takes one session at a time";
 pub fn is_not_applicable(sentence: &str) -> bool {
     // Its name has no blank in it.
     let lacks = sentence.split_once(' ').map_or("", |(_, lacks)| lacks);
-    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, ONE_SESSION]
+    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, NO_BACKUP, ONE_SESSION]
         .iter()
         .any(|lack| lacks.starts_with(lack))
 }
@@ -190,6 +196,7 @@ impl fmt::Display for Reason {
             Reason::NoTransactions { store } => write!(f, "{store} {NO_TRANSACTIONS}"),
             Reason::NoOrder { store } => write!(f, "{store} {NO_ORDER}"),
             Reason::NoHeldReader { store } => write!(f, "{store} {NO_HELD_READER}"),
+            Reason::NoBackup { store } => write!(f, "{store} {NO_BACKUP}"),
             Reason::Contradiction(why) => f.write_str(why),
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
@@ -276,6 +283,7 @@ mod tests {
                 Reason::NoHeldReader { store },
                 "redb has no reader for which records are kept as they were while others write",
             ),
+            (Reason::NoBackup { store }, "redb has no way of its own to make a backup while others write"),
             (Reason::Contradiction("too few".into()), "too few"),
             (
                 Reason::NothingToShare { machine: "here".into() },
@@ -313,6 +321,7 @@ mod tests {
                     | Reason::NoTransactions { .. }
                     | Reason::NoOrder { .. }
                     | Reason::NoHeldReader { .. }
+                    | Reason::NoBackup { .. }
                     | Reason::OneSession { .. }
             );
             assert_eq!(is_not_applicable(sentence), lacks, "{sentence}");

@@ -24,6 +24,8 @@ pub struct Crud {
     pub batch: usize,
     /// The moment when operations begin.
     pub after_load: AfterLoad,
+    /// The times that each record is overwritten before.
+    pub age: u32,
     /// The use of a value that is read.
     pub visit: Visit,
     /// Chooses the records.

@@ -61,6 +61,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DISK,
         Axis::MACHINE,
         Axis::BACKGROUND,
+        Axis::AGE,
         Axis::THREADS,
         Axis::RATE,
         Axis::TUNING,

@@ -66,7 +66,9 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
             && cell.machine() == question.machine
             && cell.guarantee().tier() >= Some(question.guarantee)
             && cell.text(Axis::CHURN) == CHURN
-            && cell.text(Axis::READER) != "held"
+            && !matches!(cell.text(Axis::READER), "held" | "backup")
+            && cell.text(Axis::WRITER) != "batch"
+            && cell.threads() == 1
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
     let trials = trials.flat_map(|(run, of)| of.trials.iter().map(move |trial| Entry { run, trial }));

@@ -1,7 +1,7 @@
 //! Figures of what comes after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
 
 use storebench_core::result::{
-    Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, Recovery,
+    Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery,
 };
 use storebench_core::store::Guarantee;
 
@@ -94,6 +94,21 @@ pub const SCAN_AGED: Column =
         over(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
     })
     .closer();
+
+/// The time in calls of a set's life that took longer than 10 ms, over that in all.
+pub(super) const PAUSED: Column = trial("paused", "time in pauses", Unit::Share, Better::Lower, |m| {
+    let pauses = m.pauses.as_ref()?;
+    over(pauses.total_ns, pauses.calls_ns)
+})
+.closer();
+
+/// The latency that one call of a set's life in a thousand exceeds, over that of the median.
+pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Better::Lower, |m| {
+    m.pauses.as_ref()?;
+    let latency = &m.operation(OVERALL)?.latency;
+    over(latency.p999_ns, latency.p50_ns)
+})
+.closer();
 
 /// A size of the files over that at the end of the operations, where that is known.
 fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {

@@ -13,6 +13,10 @@ pub(crate) enum Figure {
     Speed,
     /// The space of the files on disk after it, in bytes.
     Files,
+    /// The bytes that the process handed to the system by calls.
+    Written,
+    /// The latency that one of a hundred operations exceeds, in nanoseconds: of all together, or of the only one.
+    P99,
     /// The latency that one of a thousand operations exceeds, in nanoseconds: of all together, or of the only one.
     P999,
     /// The longest operation, in nanoseconds, of the same.
@@ -21,13 +25,16 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// All.
-    pub(crate) const ALL: [Figure; 4] = [Figure::Speed, Figure::Files, Figure::P999, Figure::Longest];
+    pub(crate) const ALL: [Figure; 6] =
+        [Figure::Speed, Figure::Files, Figure::Written, Figure::P99, Figure::P999, Figure::Longest];
 
     fn of(self, round: &Round) -> Option<f64> {
         let all = || round.operation(OVERALL).or(round.operations.first());
         match self {
             Figure::Speed => all()?.per_second(),
             Figure::Files => Some(round.disk.allocated_bytes as f64),
+            Figure::Written => Some(all()?.counters.as_ref()?.written_bytes? as f64),
+            Figure::P99 => Some(all()?.latency.p99_ns as f64),
             Figure::P999 => Some(all()?.latency.p999_ns as f64),
             Figure::Longest => Some(all()?.latency.max_ns as f64),
         }

@@ -165,6 +165,7 @@ pub fn measured(ns: f64) -> Measured {
             value_bytes: 51_200,
             store_ns: 2_000_000,
             counters: Some(counters(4, 60_000)),
+            aged: None,
             rest: Some(Rest { took_ns: 50_000_000, at_rest: true }),
         },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
@@ -205,6 +206,8 @@ pub fn measured(ns: f64) -> Measured {
         giving_back: None,
         fragmentation: None,
         bursts: vec![],
+        pauses: None,
+        alongside: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,

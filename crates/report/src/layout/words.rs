@@ -104,7 +104,7 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     }
 }
 
-/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
+/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`. What is not there (`no reader`) has no word.
 pub fn position_in_full(position: &Position) -> String {
     position_among(position, &[])
 }
@@ -115,6 +115,7 @@ pub fn position_among(position: &Position, all: &[&Position]) -> String {
     let mut values: Vec<_> = position.values().filter(|one| differs(*one)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
     let parts = values.into_iter().map(|(axis, value)| in_full(axis, value));
+    let parts = parts.filter(|part| !all.is_empty() || !part.starts_with("no "));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -124,6 +125,21 @@ mod tests {
 
     fn read(axis: Axis, text: &str) -> Value {
         axis.read(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_there_has_no_word_but_where_it_tells_positions_apart() {
+        let position = |reader: &str| {
+            Position::of([
+                (Axis::CHURN, read(Axis::CHURN, "queue")),
+                (Axis::READER, read(Axis::READER, reader)),
+                (Axis::WRITER, read(Axis::WRITER, "none")),
+            ])
+        };
+        let (none, held) = (position("none"), position("held"));
+        assert_eq!(position_in_full(&none), "churn queue");
+        assert_eq!(position_in_full(&held), "churn queue, reader held");
+        assert_eq!(position_among(&none, &[&none, &held]), "no reader");
     }
 
     #[test]

@@ -36,6 +36,8 @@ const ROUNDS: Shape = Shape {
         Column::whole("trials"),
         Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
         Column::estimate("disk_allocated", Unit::Bytes).at(Place::Spread, ""),
+        Column::estimate("written", Unit::Bytes).at(Place::Spread, ""),
+        Column::estimate("latency_p99", Unit::Nanoseconds).at(Place::Spread, ""),
         Column::estimate("latency_p999", Unit::Nanoseconds).at(Place::Spread, ""),
         Column::estimate("latency_max", Unit::Nanoseconds).at(Place::Spread, ""),
         Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
@@ -49,12 +51,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     }
     let mut table = Table::new(&ROUNDS).across((0..rounds).map(head).collect());
     merged.groups.iter().for_each(|group| of_group(merged, group, rounds, &mut table));
-    let more = if rounds > SHOWN { " --table shows all rounds." } else { "" };
+    let more = if rounds > SHOWN { "all rounds, " } else { "" };
     let note = format!(
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
-         the first's.{more}"
+         the first's. --table shows {more}latencies and the bytes that were written by calls, too."
     );
-    let title = "Operations per second, the space of the files after each round, and the longest operations";
+    let title = "Operations per second, and the space of the files after each round";
     vec![
         Block::Chart("rounds", 0),
         Block::fold(title, Open::Figures, vec![Block::Table(table)]),
@@ -96,6 +98,8 @@ fn of_figure(
     let (name, column, unit) = match figure {
         Figure::Speed => ("ops/s", "throughput", Unit::PerSecond),
         Figure::Files => ("files", "disk_allocated", Unit::Bytes),
+        Figure::Written => ("written", "written", Unit::Bytes),
+        Figure::P99 => ("p99", "latency_p99", Unit::Nanoseconds),
         Figure::P999 => ("p99.9", "latency_p999", Unit::Nanoseconds),
         Figure::Longest => ("longest", "latency_max", Unit::Nanoseconds),
     };
@@ -112,7 +116,8 @@ fn of_figure(
             (column, Cell::estimate(summary.mean).shown(unit.show(summary.mean.value))),
             ("last_over_first", growth.clone()),
         ];
-        let seen = if is_picked(round, rounds) { Seen::Always } else { Seen::Closer };
+        let is_shown = is_picked(round, rounds) && matches!(figure, Figure::Speed | Figure::Files);
+        let seen = if is_shown { Seen::Always } else { Seen::Closer };
         table.push(seen, of.iter().cloned().chain(own));
     }
 }

@@ -72,6 +72,8 @@ fn run_for(section: &str) -> Run {
         "recovery" => killed(),
         "giving_back" => life::aged(),
         "weakest" => life::unequal(),
+        "pauses" => life::pausing(),
+        "alongside" => life::backed_up(),
         "bursts" => life::bursting(),
         "fragmentation" => life::fragmented(),
         "trends" => life::trending(),

@@ -186,6 +186,14 @@ impl BerkeleyDb {
         self.alone.as_ref().map(OneSession::turn).transpose()
     }
 
+    fn told(&self) -> Result<ffi::Statistics> {
+        let _turn = self.turn()?;
+        let mut told = ffi::Statistics::default();
+        // SAFETY: the database is open, and it is this call's turn.
+        check(unsafe { ffi::sb_bdb_statistics(self.db.as_ptr(), &raw mut told) })?;
+        Ok(told)
+    }
+
     fn facts(&self) -> Result<ffi::Facts> {
         let _turn = self.turn()?;
         let mut facts = ffi::Facts::default();
@@ -244,11 +252,12 @@ impl Store for BerkeleyDb {
         Some(linked!("BERKELEYDB").build(unsafe { ffi::sb_bdb_code() }))
     }
 
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        Ok(vec![("pages written", self.told()?.pages_written)])
+    }
+
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let _turn = self.turn()?;
-        let mut told = ffi::Statistics::default();
-        // SAFETY: the database is open, and it is this call's turn.
-        check(unsafe { ffi::sb_bdb_statistics(self.db.as_ptr(), &raw mut told) })?;
+        let told = self.told()?;
         let mut statistics = vec![
             Setting::read_back("st_cache_hit", told.cache_hits),
             Setting::read_back("st_cache_miss", told.cache_misses),

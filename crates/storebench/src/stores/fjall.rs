@@ -185,6 +185,16 @@ impl Store for Fjall {
         Some(compiled::rust())
     }
 
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        let database = &self.database;
+        // What is over, and what is under way.
+        let of = |done: u64, active: usize| done << 16 | active as u64;
+        let persisted = self.keyspace.tree.get_highest_persisted_seqno().map_or(0, |newest| newest + 1);
+        let flushes = of(persisted, database.outstanding_flushes() + self.keyspace.sealed_memtable_count());
+        let compactions = of(database.compactions_completed() as u64, database.active_compactions());
+        Ok(vec![("flush", flushes), ("compaction", compactions)])
+    }
+
     fn statistics(&self) -> Result<Vec<Setting>> {
         let database = &self.database;
         Ok(vec![

@@ -126,6 +126,11 @@ impl LevelDb {
         }
     }
 
+    /// The number of tables at a level.
+    fn tables_at(&self, level: u32) -> Option<String> {
+        self.property(&CString::new(format!("leveldb.num-files-at-level{level}")).ok()?)
+    }
+
     fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
@@ -225,16 +230,23 @@ impl Store for LevelDb {
         Some(linked!("LEVELDB").build(ffi::leveldb_open as *const c_void))
     }
 
+    /// The tables of the levels, taken together as digits: each flush and each compaction changes them.
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        let tables = (0..LEVELS).fold(0, |all: u64, level| {
+            let tables = self.tables_at(level).and_then(|tables| tables.parse().ok()).unwrap_or(0);
+            all.wrapping_mul(10_007).wrapping_add(tables)
+        });
+        Ok(vec![("flush or compaction", tables)])
+    }
+
     fn statistics(&self) -> Result<Vec<Setting>> {
         let mut statistics = Vec::new();
         if let Some(bytes) = self.property(c"leveldb.approximate-memory-usage") {
             statistics.push(Setting::read_back("approximate-memory-usage", bytes));
         }
-        for level in 0..7 {
-            let name = format!("num-files-at-level{level}");
-            let property = CString::new(format!("leveldb.{name}")).map_err(StoreError::engine)?;
-            if let Some(files) = self.property(&property).filter(|files| files != "0") {
-                statistics.push(Setting::read_back(name, files));
+        for level in 0..LEVELS {
+            if let Some(tables) = self.tables_at(level).filter(|tables| tables != "0") {
+                statistics.push(Setting::read_back(format!("num-files-at-level{level}"), tables));
             }
         }
         Ok(statistics)
@@ -245,6 +257,9 @@ impl Store for LevelDb {
         Ok(())
     }
 }
+
+/// Levels of tables.
+const LEVELS: u32 = 7;
 
 struct LevelDbSession<'a> {
     store: &'a LevelDb,

@@ -8,6 +8,8 @@ mod tests;
 
 pub use self::library::make_quiet;
 use std::ffi::{c_uint, c_void};
+use std::fs;
+use std::path::Path;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
@@ -24,10 +26,11 @@ pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
-    practice: "one file and a lock; it can be backed up while open; several processes can use it",
+    practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
     version: &library::version,
     capabilities: Capabilities {
         held_reader: true,
+        backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -314,6 +317,17 @@ impl Store for Libmdbx {
 
     fn verify(&mut self) -> Result<bool> {
         self.environment.verify().map(|()| true)
+    }
+
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        fs::create_dir(to).map_err(StoreError::engine)?;
+        self.environment.copy(to, 0)?;
+        Ok(Some("mdbx_env_copy"))
+    }
+
+    /// The last page that was ever used moves where free ones do not suffice.
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        Ok(vec![("file growth", self.environment.info()?.mi_last_pgno as u64)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

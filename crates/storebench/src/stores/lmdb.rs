@@ -3,6 +3,8 @@
 mod library;
 
 use std::ffi::c_uint;
+use std::fs;
+use std::path::Path;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
@@ -19,10 +21,11 @@ pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write",
-    practice: "one file and a lock; it can be backed up while open; several processes can use it",
+    practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
     version: &library::version,
     capabilities: Capabilities {
         held_reader: true,
+        backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -237,6 +240,17 @@ impl Store for Lmdb {
 
     fn build(&self) -> Option<StoreBuild> {
         Some(compiled::lmdb())
+    }
+
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        fs::create_dir(to).map_err(StoreError::engine)?;
+        self.environment.copy(to, 0)?;
+        Ok(Some("mdb_env_copy2"))
+    }
+
+    /// The last page that was ever used moves where free ones do not suffice.
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        Ok(vec![("file growth", self.environment.info()?.me_last_pgno as u64)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

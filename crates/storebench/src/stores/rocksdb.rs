@@ -1,14 +1,16 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
 
 mod append;
+mod backup;
 mod config;
 mod ffi;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod upkeep;
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::thread;
 use std::time::Duration;
@@ -30,12 +32,13 @@ pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
     kind: Kind::Engine,
     summary: "log-structured merge tree",
-    practice: "a folder of files; it can be backed up while open; one process writes",
+    practice: "a folder of files; it can be backed up while open; writes wait where flushes or compactions fall behind; one process writes",
     // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
     // settings that are read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
         held_reader: true,
+        backup: true,
         transactions: true,
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
@@ -134,6 +137,21 @@ impl RocksDb {
         // SAFETY: the database is open; the engine writes one number, and says 0 if it did.
         let status = unsafe { ffi::rocksdb_property_int(self.db.as_ptr(), name.as_ptr(), &raw mut value) };
         (status == 0).then_some(value)
+    }
+
+    /// A property of the engine in words; `None` if it does not know it.
+    fn text(&self, name: &str) -> Option<String> {
+        let name = CString::new(format!("rocksdb.{name}")).ok()?;
+        // SAFETY: the database is open; a value is a string that ends in a zero byte and is ours to free.
+        unsafe {
+            let value = ffi::rocksdb_property_value(self.db.as_ptr(), name.as_ptr());
+            if value.is_null() {
+                return None;
+            }
+            let text = CStr::from_ptr(value).to_string_lossy().into_owned();
+            ffi::rocksdb_free(value.cast());
+            Some(text)
+        }
     }
 
     fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
@@ -262,6 +280,26 @@ impl Store for RocksDb {
 
     fn build(&self) -> Option<StoreBuild> {
         Some(linked!("ROCKSDB").build(ffi::rocksdb_open as *const c_void))
+    }
+
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        backup::checkpoint(self.db.as_ptr(), to)?;
+        Ok(Some("checkpoint"))
+    }
+
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        let running = |what| self.property(&format!("num-running-{what}")).unwrap_or(0);
+        let told =
+            self.text("cfstats-no-file-histogram").map(|text| upkeep::in_text(&text)).unwrap_or_default();
+        // Those that are over, and those that are under way.
+        let of = |done: u64, what| done << 16 | running(what);
+        let mut all =
+            vec![("flush", of(told.flushes, "flushes")), ("compaction", of(told.compactions, "compactions"))];
+        let slowed = self.property("is-write-stopped").zip(self.property("actual-delayed-write-rate"));
+        let stalls =
+            told.stalls << 16 | slowed.map_or(0, |(stopped, rate)| 2 * stopped + u64::from(rate > 0));
+        all.push(("write stall", stalls));
+        Ok(all)
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

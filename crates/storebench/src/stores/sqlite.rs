@@ -7,6 +7,7 @@ mod statement;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
@@ -27,10 +28,11 @@ pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
     kind: Kind::Engine,
     summary: "SQL database in one file (B-tree)",
-    practice: "one file and its log, which many tools read; it can be backed up while open; several processes can use it",
+    practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM alone; several processes can use it",
     version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
         held_reader: true,
+        backup: true,
         sql: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
@@ -224,6 +226,29 @@ impl Store for Sqlite {
         let reader = connect(&self.path, &self.plan)?;
         reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(StoreError::engine)?;
         Ok(Some(Box::new(reader)))
+    }
+
+    /// Reads as a held reader does, and so not without a WAL.
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
+            return Ok(None);
+        }
+        std::fs::create_dir(to).map_err(StoreError::engine)?;
+        let reader = connect(&self.path, &self.plan)?;
+        let file = to.join(FILE);
+        let file =
+            file.to_str().ok_or_else(|| StoreError::Engine(format!("{} is not UTF-8", file.display())))?;
+        reader.execute("VACUUM INTO ?1", [file]).map_err(StoreError::engine)?;
+        Ok(Some("VACUUM INTO"))
+    }
+
+    /// Beside a WAL only checkpoints write to the database's file. It is not opened here: closing it would give up SQLite's locks.
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        let modified = |file: PathBuf| std::fs::metadata(file)?.modified();
+        let [database, wal] = [0, 1].map(|number| self.files().nth(number).map(modified));
+        let (Some(Ok(database)), Some(Ok(_))) = (database, wal) else { return Ok(Vec::new()) };
+        let at = database.duration_since(UNIX_EPOCH).map_err(StoreError::engine)?;
+        Ok(vec![("checkpoint", at.as_nanos() as u64)])
     }
 
     fn settle(&self) -> Result<()> {

@@ -11,7 +11,7 @@ mod session;
 mod tests;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
+    Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
     Store, StoreBuild, StoreDef,
 };
 
@@ -29,6 +29,7 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     practice: "a folder of files; it can be backed up while open; one process at a time; under the GPL",
     version: &library::version,
     capabilities: Capabilities {
+        held_reader: true,
         transactions: true,
         compression: Some("Snappy"),
         max_key_bytes: library::MAX_KEY_BYTES,
@@ -116,6 +117,10 @@ impl Store for WiredTiger {
 
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.connection.session()?.compact().map(|()| Some("WT_SESSION::compact"))
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.connection.hold()?)))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

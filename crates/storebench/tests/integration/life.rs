@@ -63,6 +63,59 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
     scratch.assert_nothing_left();
 }
 
+/// Each backup has all records while they are overwritten, removed and inserted: the trial opens it and counts. And threads that write at once
+/// leave what the audit looks for.
+#[test]
+fn backups_are_whole_while_several_threads_write() {
+    let (scratch, stores) = (Scratch::new(), stores());
+    let backs_up = |store: &&&StoreDef| store.capabilities.backup;
+    let names: Vec<&str> = stores.iter().filter(backs_up).map(|store| store.name).collect();
+    let run = "run life --quick --records 2000 --record-size 1KiB --churn uniform,replace,log --reader backup --threads 2";
+    scratch
+        .storebench(&format!("{run} --guarantee process,none --store {},redb", names.join(",")))
+        .ends(Exit::Success);
+    let run = scratch.results();
+    for store in &names {
+        // Where SQLite has no WAL, a backup would keep writers waiting.
+        let all = || run.trials.iter().filter(|trial| trial.cell.store() == *store);
+        let whole: Vec<_> = all().filter_map(|trial| trial.ok()?.alongside.as_ref()).collect();
+        assert!(whole.len() >= 3, "{store}: {:?}", all().map(|trial| &trial.outcome).collect::<Vec<_>>());
+        for backups in whole {
+            assert_eq!((backups.took_ns.len(), backups.bytes.len()), (10, 10));
+            assert!(backups.bytes.iter().all(|bytes| *bytes > 2_000 * 1_024), "{store}: {backups:?}");
+        }
+    }
+    assert!(run.trials.iter().all(|trial| trial.cell.store() != "redb"), "it has no backup of its own");
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    assert!(said.out.contains("VACUUM INTO") && said.out.contains("checkpoint"), "{said}");
+    scratch.assert_nothing_left();
+}
+
+/// sqlite.org, wal.html: the writer whose commit makes the log reach 1,000 pages runs the checkpoint.
+#[test]
+fn checkpoints_of_sqlite_are_seen_and_large_batches_make_steps_wait() {
+    let scratch = Scratch::new();
+    let run = "run life --quick --store sqlite --records 4000 --record-size 4KiB --churn uniform --writer none,batch";
+    scratch.storebench(&format!("{run} --guarantee process")).ends(Exit::Success);
+    let run = scratch.results();
+    let of = |writer: &str| {
+        let trial = run.trials.iter().find(|trial| trial.cell.text(Axis::WRITER) == writer).unwrap();
+        trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome)).clone()
+    };
+    let (alone, beside) = (of("none"), of("batch"));
+    let checkpoints = |measured: &Measured| {
+        let upkeep = &measured.pauses.as_ref().unwrap().upkeep;
+        upkeep.iter().find(|one| one.work == "checkpoint").map(|one| one.after + one.otherwise)
+    };
+    assert!(checkpoints(&alone) >= Some(3), "{:?}", alone.pauses);
+    assert_eq!(beside.alongside.as_ref().map(|batches| batches.took_ns.len()), Some(10));
+    assert!(alone.alongside.is_none());
+    let shares = [&alone, &beside].map(|one| one.operation("update").unwrap().latency.max_ns);
+    let batch = *beside.alongside.as_ref().unwrap().took_ns.iter().min().unwrap();
+    assert!(shares[1] > batch / 2, "one waits for the other: {shares:?}, {batch}");
+    scratch.assert_nothing_left();
+}
+
 /// sqlite.org, wal.html, "Avoiding Excessively Large WAL Files": a checkpoint can't go past what a reader still sees, so the WAL grows without
 /// bound. lmdb.h: a long read transaction keeps pages from being used again.
 #[test]

@@ -6,6 +6,7 @@ use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind};
+use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
@@ -38,7 +39,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let work = CrudParameters::of(case.parameters);
-    let bytes = case.cell.expected_bytes(work.most_inserts());
+    let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::room(case.cell.age());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
@@ -77,6 +78,7 @@ fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64
     let load_s = records * record_s + (records / BATCH).ceil() * sync_s * 2.0;
     // A folder syncs its directory too.
     let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+    let load_s = load_s + f64::from(cell.age()) * records * write_s;
     let call_s = |operation: Operation| match operation {
         Operation::Get => 2.0 * CALL_S,
         Operation::Insert | Operation::Update => write_s,
@@ -134,7 +136,7 @@ fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
 fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
     let blocks = if kind == Kind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
-    (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
+    (cell.expected_bytes(operations) * 1.5 * aging::room(cell.age())).max(blocks) + f64::from(1 << 20)
 }
 
 #[cfg(test)]

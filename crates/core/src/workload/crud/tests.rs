@@ -22,6 +22,7 @@ pub(super) fn crud(threads: u64) -> Crud {
         mix: None,
         batch: 30,
         after_load: AfterLoad::AtOnce,
+        age: 0,
         visit: Visit::Copy,
         seed: 3,
         threads,
@@ -70,6 +71,18 @@ fn every_operation_is_timed_and_the_store_holds_what_was_written() {
         assert_eq!(done.stored.records, 300);
         assert!(done.operations[1].value_bytes > 100_000 && done.operations[3].value_bytes == 0);
     }
+}
+
+#[test]
+fn a_set_that_grows_old_is_overwritten_before_the_operations_and_has_its_values_then() {
+    let old = Crud { age: 3, operations: 50, order: vec![Operation::Get], ..crud(1) };
+    let done = run(&old, MEMORY.open.unwrap()).unwrap();
+    assert_eq!(done.load.aged.map(|aged| aged.times), Some(3));
+    assert_eq!((done.load.records, done.written.records, done.stored.records), (100, 400, 100));
+    // What is read is checked.
+    assert_eq!((done.operations[0].count, done.operations[0].errors), (50, 0));
+    let fresh = run(&Crud { age: 0, ..old }, MEMORY.open.unwrap()).unwrap();
+    assert_eq!((fresh.load.aged, fresh.written.records), (None, 100));
 }
 
 #[test]

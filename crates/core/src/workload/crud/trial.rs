@@ -51,6 +51,7 @@ fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
         mix: work.mix,
         batch: work.batch as usize,
         after_load: AfterLoad::of(&spec.parameters),
+        age: spec.cell.age(),
         visit: work.visit,
         seed: spec.seed,
         threads: u64::from(spec.cell.threads()),

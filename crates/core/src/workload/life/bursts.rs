@@ -76,11 +76,20 @@ impl Schedule {
     }
 }
 
-/// The steps of a load, as they went.
+/// The steps of a load that a thread did, as they went.
 pub struct Seen {
     schedule: Schedule,
     latencies: Latencies,
     burst: Burst,
+}
+
+/// The number of steps of a burst, each done in turn by another thread, before the first that took too long: `within` has, of each
+/// thread, those before its first, and its steps.
+fn together(within: &[(u64, u64)]) -> u64 {
+    let threads = within.len() as u64;
+    let first = (0..).zip(within).filter(|(_, (within, steps))| within < steps);
+    let first = first.map(|(thread, (within, _))| within * threads + thread).min();
+    first.unwrap_or_else(|| within.iter().map(|(_, steps)| steps).sum())
 }
 
 impl Seen {
@@ -115,19 +124,45 @@ impl Seen {
         }
     }
 
-    /// The result, where so many steps were not begun.
+    /// So many steps were not begun.
+    pub fn left_out(&mut self, steps: u64) {
+        self.burst.left_out = steps;
+    }
+
+    /// The result of all threads, which did the steps by turns.
     ///
     /// # Errors
-    /// When the histogram can't be written.
-    pub fn result(self, left_out: u64) -> Result<Burst, Stop> {
-        Ok(Burst {
-            percent: self.schedule.percent,
-            per_second: self.schedule.per_second,
+    /// When histograms can't be added or written.
+    pub fn result(threads: Vec<Seen>) -> Result<Burst, Stop> {
+        let bursts = || threads.iter().map(|seen| &seen.burst);
+        let within = |of: fn(&Burst) -> u64| {
+            together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
+        };
+        // Free is the load when no thread has to wait any more.
+        let recovered_ns = bursts()
+            .map(|burst| burst.recovered_ns)
+            .collect::<Option<Vec<_>>>()
+            .and_then(|all| all.into_iter().max());
+        let all = Burst {
             times: BURST_TIMES,
-            period_ns: self.schedule.period.as_nanos() as u64,
-            latency: self.latencies.summary().map_err(Stop::harness)?,
-            left_out,
-            ..self.burst
+            steps: bursts().map(|burst| burst.steps).sum(),
+            within_10_ms: within(|burst| burst.within_10_ms),
+            within_100_ms: within(|burst| burst.within_100_ms),
+            longest_ns: bursts().map(|burst| burst.longest_ns).max().unwrap_or(0),
+            recovered_ns,
+            left_out: bursts().map(|burst| burst.left_out).sum(),
+            ..Burst::default()
+        };
+        let mut threads = threads.into_iter();
+        let first = threads.next().ok_or_else(|| Stop::harness("no thread sent bursts"))?;
+        let Seen { schedule, mut latencies, .. } = first;
+        threads.try_for_each(|seen| latencies.merge(&seen.latencies)).map_err(Stop::harness)?;
+        Ok(Burst {
+            percent: schedule.percent,
+            per_second: schedule.per_second,
+            period_ns: schedule.period.as_nanos() as u64,
+            latency: latencies.summary().map_err(Stop::harness)?,
+            ..all
         })
     }
 }
@@ -161,7 +196,17 @@ mod tests {
             free_at = free_at.max(at) + each_ns;
             seen.note((part, at), is_free, (free_at - at) as u64);
         }
-        seen.result(0).unwrap()
+        Seen::result(vec![seen]).unwrap()
+    }
+
+    #[test]
+    fn the_first_step_that_waits_is_the_first_of_any_thread() {
+        assert_eq!(together(&[(1_000, 1_000)]), 1_000);
+        assert_eq!(together(&[(3, 500)]), 3);
+        // Of two threads by turns the first one's step 4 is the ninth of all, and the second one's step 2 the sixth.
+        assert_eq!(together(&[(4, 500), (2, 500)]), 5);
+        assert_eq!(together(&[(4, 500), (500, 500)]), 8);
+        assert_eq!(together(&[(500, 500), (499, 499)]), 999);
     }
 
     #[test]

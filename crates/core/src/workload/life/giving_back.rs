@@ -30,14 +30,20 @@ pub struct Remains<'r> {
 }
 
 impl<'r> Remains<'r> {
-    /// Those of a set: the newest tenth of a queue or a log, of others every tenth record.
-    pub fn of(set: &Set, churn: Churn, records: &'r Records, seed: u64) -> Remains<'r> {
-        let all = set.all();
-        let from = all.len() - all.len() / LEFT;
+    /// Those of the threads' parts of a set: the newest tenth of a queue or a log, of others every tenth record.
+    pub fn of<'s>(
+        parts: impl IntoIterator<Item = &'s Set>,
+        churn: Churn,
+        records: &'r Records,
+        seed: u64,
+    ) -> Remains<'r> {
         let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new() };
-        for (number, record) in all.enumerate() {
-            let is_kept = if churn.ascends() { number >= from } else { number % LEFT == LEFT - 1 };
-            if is_kept { &mut remains.kept } else { &mut remains.removed }.push(record);
+        for all in parts.into_iter().map(Set::all) {
+            let from = all.len() - all.len() / LEFT;
+            for (number, record) in all.enumerate() {
+                let is_kept = if churn.ascends() { number >= from } else { number % LEFT == LEFT - 1 };
+                if is_kept { &mut remains.kept } else { &mut remains.removed }.push(record);
+            }
         }
         remains
     }

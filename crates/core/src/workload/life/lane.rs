@@ -1,13 +1,14 @@
-//! The only thread's work: step after step, each call timed from just before it to just after it. Keys and values are made before,
+//! A thread's work: step after step, each call timed from just before it to just after it. Keys and values are made before,
 //! and what was read is checked after.
 
 use super::bursts::{Schedule, Seen};
 use super::parameters::LifeParameters;
+use super::pauses::Watch;
 use super::set::{Churn, Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{Burst, Written};
-use crate::store::{Session, StoreError};
+use crate::result::Written;
+use crate::store::{Session, Store, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
@@ -28,10 +29,19 @@ const SCAN: usize = 3;
 /// Records that a log removes at once.
 const LOT: usize = 100;
 
-/// The work of a round.
+/// The work of a round, and the store that it is done to.
 #[derive(Clone, Copy)]
-pub enum Order {
-    /// A tenth of the steps, each after the one before it.
+pub struct Order<'s> {
+    /// The steps.
+    pub round: Round,
+    /// The store.
+    pub store: &'s dyn Store,
+}
+
+/// The steps of a round.
+#[derive(Clone, Copy)]
+pub enum Round {
+    /// A tenth of all, each after the one before it.
     Tenth,
     /// Steps by a schedule.
     Bursts(Schedule),
@@ -46,11 +56,15 @@ struct Planned {
 
 /// The thread's work, with all of its memory.
 pub struct Lane<'a> {
-    /// The set, as it is after the steps so far.
+    /// The thread's part of the set, as it is after the steps so far.
     pub set: Set,
+    thread: u64,
+    threads: u64,
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
+    /// The calls that took long.
+    pub pauses: Watch,
     /// Whether the oldest records are removed many at once.
     in_lots: bool,
     /// Those that are to be removed then.
@@ -62,7 +76,7 @@ pub struct Lane<'a> {
     /// The measurements of the tenths that are over.
     pub measured: Vec<Recorder<{ KINDS.len() }>>,
     /// The bursts that are over.
-    pub bursts: Vec<Burst>,
+    pub bursts: Vec<Seen>,
     /// For the rounds to come.
     spare: Vec<Recorder<{ KINDS.len() }>>,
     /// The records that were handed to the store.
@@ -78,16 +92,20 @@ impl<'a> Lane<'a> {
     /// As [`Recorder::new`] and [`Set::new`].
     pub fn new(
         work: &LifeParameters,
-        records: &'a Records,
-        gauge: &'a Gauge<'a>,
+        thread: u64,
+        (records, gauge): (&'a Records, &'a Gauge<'a>),
         scans: bool,
         seed: u64,
     ) -> Result<Lane<'a>, String> {
+        let threads = work.threads;
         Ok(Lane {
-            set: Set::new(work.churn, work.records, seed)?,
+            set: Set::new(work.churn, (thread, threads), work.records, seed)?,
+            thread,
+            threads,
             records,
             gauge,
-            steps: work.steps,
+            steps: (work.steps + threads - 1 - thread) / threads,
+            pauses: Watch::new(),
             in_lots: work.churn == Churn::Log,
             lot: Vec::with_capacity(LOT),
             scans,
@@ -110,7 +128,9 @@ impl<'a> Lane<'a> {
         let start = clock.now();
         let done = call(&self.value);
         let end = clock.now();
-        self.recorder.record(kind, clock.nanoseconds(start, end).max(1));
+        let ns = clock.nanoseconds(start, end).max(1);
+        self.recorder.record(kind, ns);
+        self.pauses.called(ns, end);
         done
     }
 
@@ -181,7 +201,8 @@ impl<'a> Lane<'a> {
         });
         let found = found.map_err(|error| failed("looking for", oldest, &error))?;
         self.recorder.of_mut(SCAN).value_bytes += bytes;
-        if found == 1 && first == *oldest {
+        // Of several threads another's may be the first.
+        if found == 1 && (first == *oldest || !self.set.is_whole()) {
             return Ok(());
         }
         let key = String::from_utf8_lossy(&first).into_owned();
@@ -194,18 +215,18 @@ impl<'a> Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Does all steps of a schedule, each at its moment or, where the store is late, as soon as it can. The moments begin a little after now.
+    /// Does this thread's steps of a schedule, each at its moment or, where the store is late, as soon as it can. The moments begin a little after now.
     fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
-        schedule: Schedule,
+        (schedule, store): (Schedule, &dyn Store),
         started: &Started<'_>,
     ) -> Result<(), Stop> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
         let after = |ns: f64| started.start + clock.ticks(ns) as u64;
         let gives_up = after(schedule.gives_up_ns());
         let mut seen = Seen::new(schedule).map_err(Stop::harness)?;
-        let mut steps = schedule.steps();
+        let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize);
         for (part, at_ns) in steps.by_ref() {
             let planned = self.plan();
             let moment = after(at_ns);
@@ -214,25 +235,34 @@ impl Lane<'_> {
             self.step(session, &planned)?;
             let end = clock.now();
             seen.note((part, at_ns), is_free, clock.nanoseconds(moment, end));
+            self.pauses.stepped(store, clock)?;
             if end > gives_up {
                 break;
             }
         }
-        self.bursts.push(seen.result(steps.count() as u64)?);
+        seen.left_out(steps.count() as u64);
+        self.bursts.push(seen);
         Ok(())
     }
 
     /// Does a tenth of the steps.
-    fn tenth(&mut self, session: &mut (dyn Session + '_), started: &Started<'_>) -> Result<(), Stop> {
+    fn tenth(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        store: &dyn Store,
+        started: &Started<'_>,
+    ) -> Result<(), Stop> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
-        let mut seconds = series.thread(0, self.recorder.latencies(main)).map_err(Stop::harness)?;
+        let mut seconds =
+            series.thread(self.thread as usize, self.recorder.latencies(main)).map_err(Stop::harness)?;
         let begin = clock.now();
         let goes_on = || started.goes_on(begin, None);
         in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
             for _ in 0..most {
                 let planned = self.plan();
                 self.step(session, &planned)?;
+                self.pauses.stepped(store, clock)?;
             }
             seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
             Ok::<_, Stop>(most)
@@ -241,21 +271,22 @@ impl Lane<'_> {
     }
 }
 
-impl crew::Lane<dyn Session + '_, Order> for Lane<'_> {
+impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
     type Failed = Stop;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
-        order: Order,
+        Order { round, store }: Order<'_>,
         approach: Approach<'_>,
     ) -> Result<Part, Stop> {
-        let started = approach.cross()?;
         let clock = self.gauge.clock;
+        self.pauses.begin(store, clock)?;
+        let started = approach.cross()?;
         let begin = clock.now();
-        match order {
-            Order::Tenth => self.tenth(session, &started)?,
-            Order::Bursts(schedule) => self.bursts(session, schedule, &started)?,
+        match round {
+            Round::Tenth => self.tenth(session, store, &started)?,
+            Round::Bursts(schedule) => self.bursts(session, (schedule, store), &started)?,
         }
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;
@@ -263,7 +294,7 @@ impl crew::Lane<dyn Session + '_, Order> for Lane<'_> {
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();
-        if let Order::Tenth = order {
+        if let Round::Tenth = round {
             self.measured.push(recorder);
         }
         Ok(Part { begin, end, calls_ns, ..Part::default() })

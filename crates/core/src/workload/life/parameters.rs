@@ -1,7 +1,9 @@
 //! The work of a trial, and the time and room that it takes.
 
-use super::set::Churn;
 use std::time::Duration;
+
+use super::alongside::Work;
+use super::set::Churn;
 
 use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
@@ -9,7 +11,7 @@ use crate::cell::Cell;
 use crate::place::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
-use crate::store::{Guarantee, Kind};
+use crate::store::{Guarantee, Kind, Threads};
 use crate::units::{Percent, Period};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
@@ -101,6 +103,8 @@ pub struct LifeParameters {
     pub churn: Churn,
     /// The records of the set.
     pub records: u64,
+    /// The threads that write them, each its own.
+    pub threads: u64,
     /// The steps of a tenth.
     pub steps: u64,
     /// The most that is written until the set is steady, as a multiple of the turnover.
@@ -122,6 +126,7 @@ impl LifeParameters {
         LifeParameters {
             churn: Churn::of(cell.text(Axis::CHURN)),
             records,
+            threads: cell.threads().into(),
             steps: (records * turnover).div_ceil(TENTHS as u64),
             until_steady: parameters.get(&UNTIL_STEADY).unwrap_or(1),
             batch: parameters.get(&BATCH).unwrap_or(1),
@@ -144,10 +149,31 @@ pub fn has_held_reader(cell: &Cell) -> bool {
     cell.text(Axis::READER) == "held"
 }
 
+/// The sessions that are open at once: of the threads, and of another one that writes large batches.
+pub fn sessions(cell: &Cell) -> u64 {
+    u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch))
+}
+
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     let check = || {
         let (store, able) = case.opens_for_threads()?;
+        let threads = sessions(case.cell);
+        if threads > 1 && able.threads == Threads::One {
+            return Err(Reason::OneSession { store: store.name, threads: threads as u32 });
+        }
+        if case.cell.records().from < threads {
+            return Err(Reason::Contradiction("a thread would have no record".into()));
+        }
+        match Work::of(case.cell) {
+            Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
+                return Err(Reason::Contradiction(
+                    "a backup and large batches are not looked at together".into(),
+                ));
+            }
+            Some(Work::Backup) if !able.backup => return Err(Reason::NoBackup { store: store.name }),
+            _ => {}
+        }
         if has_held_reader(case.cell) && !able.held_reader {
             return Err(Reason::NoHeldReader { store: store.name });
         }
@@ -161,7 +187,9 @@ pub fn space(case: &Case<'_>) -> Space {
     let work = LifeParameters::of(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.place());
     let blocks = if case.kind() == Kind::Folder { work.records as f64 * file_bytes } else { 0.0 };
-    let bytes = held(case) + (work.records * KEY_BYTES as u64) as f64;
+    let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
+    let bytes = (held(case) + (work.records * KEY_BYTES as u64) as f64)
+        * (1.0 + besides as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
@@ -178,8 +206,15 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let largest = size.to as f64;
     let batch = (largest * work.batch as f64).min(BATCH_BYTES as f64 + largest);
     let parts = work.most_tenths() + work.bursts.len();
-    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + HISTOGRAMS_BYTES * parts as f64;
-    own + batch + case.kept_in_memory(held(case))
+    let histograms = HISTOGRAMS_BYTES * parts as f64 * work.threads as f64;
+    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
+    let another = match Work::of(case.cell) {
+        Some(Work::Batch) => {
+            Work::Batch.records(work.records) as f64 * (KEY_BYTES as f64 + case.cell.record_size().mean())
+        }
+        _ => 0.0,
+    };
+    own + another + batch + case.kept_in_memory(held(case))
 }
 
 /// Seconds.
@@ -198,7 +233,9 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let giving_back_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s;
+    let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
+    let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
     Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + giving_back_s + audit_s, audit_s)
@@ -207,6 +244,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Capabilities, StoreDef};
     use crate::stores::MEMORY;
 
     #[test]
@@ -242,23 +280,37 @@ mod tests {
     }
 
     #[test]
-    fn a_store_without_a_reader_that_can_be_held_is_left_out_where_one_is() {
-        let cell = Cell::of("memory").with(Axis::READER, Axis::READER.read("held").unwrap());
-        let (parameters, settings) = Default::default();
-        let reason = |cell: &Cell| {
-            let (size_limit, memory_limit) = (1 << 40, None);
-            let stores = &[MEMORY];
+    fn a_store_is_left_out_where_it_lacks_what_goes_on_beside_the_steps() {
+        let reason = |axes: &[(Axis, &str)], store: StoreDef| {
+            let start = Cell::of("memory").with(Axis::RECORDS, Axis::RECORDS.read("9").unwrap());
+            let cell =
+                axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+            let (parameters, settings) = Default::default();
             reason(&Case {
-                cell,
+                cell: &cell,
                 parameters: &parameters,
                 settings: &settings,
-                stores,
-                size_limit,
-                memory_limit,
+                stores: &[store],
+                size_limit: 1 << 40,
+                memory_limit: None,
             })
         };
-        assert_eq!(reason(&cell), Some(Reason::NoHeldReader { store: "memory" }));
-        assert_eq!(reason(&Cell::of("memory")), None);
+        let one = StoreDef {
+            capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
+            ..MEMORY
+        };
+        let store = "memory";
+        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(Reason::NoHeldReader { store }));
+        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(Reason::NoBackup { store }));
+        assert_eq!(reason(&[(Axis::WRITER, "batch")], one), Some(Reason::OneSession { store, threads: 2 }));
+        for (axes, left_out) in [
+            (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),
+            (&[(Axis::THREADS, "10")], true),
+            (&[(Axis::THREADS, "9"), (Axis::WRITER, "none")], false),
+        ] {
+            assert_eq!(matches!(reason(axes, MEMORY), Some(Reason::Contradiction(_))), left_out, "{axes:?}");
+        }
+        assert_eq!(reason(&[], MEMORY), None);
     }
 
     #[test]

@@ -53,9 +53,11 @@ pub struct Step {
     pub new: Record,
 }
 
-/// The set, and what comes next.
+/// A thread's part of the set, and what comes next. Of several threads each has every so-manieth record, so that they never meet.
 pub struct Set {
     churn: Churn,
+    thread: u64,
+    threads: u64,
     chooser: Chooser,
     /// The number of times that the record of each place was replaced by another.
     generations: Vec<u32>,
@@ -65,22 +67,29 @@ pub struct Set {
 }
 
 impl Set {
-    /// A set of so many records, as it is loaded: with the indexes from 0 on.
+    /// A thread's part of a set of so many records, as it is loaded: with the indexes from 0 on.
     ///
     /// # Errors
     /// Where it is empty.
-    pub fn new(churn: Churn, count: u64, seed: u64) -> Result<Set, String> {
+    pub fn new(churn: Churn, (thread, threads): (u64, u64), count: u64, seed: u64) -> Result<Set, String> {
+        let count = (count + threads - 1 - thread) / threads;
+        let seed = seed.wrapping_add(thread);
         let chooser = match churn {
             Churn::Zipfian => Chooser::zipfian(seed, count, EXPONENT)?,
             _ => Chooser::uniform(seed),
         };
-        let places = count as usize;
-        Ok(Set { churn, chooser, generations: vec![0; places], versions: vec![0; places], oldest: 0 })
+        let (generations, versions) = (vec![0; count as usize], vec![0; count as usize]);
+        Ok(Set { churn, thread, threads, chooser, generations, versions, oldest: 0 })
     }
 
     /// The number of records.
-    pub fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.versions.len() as u64
+    }
+
+    /// Whether the set is this thread's alone.
+    pub fn is_whole(&self) -> bool {
+        self.threads == 1
     }
 
     /// Whether steps remove and insert records; else they overwrite them.
@@ -90,7 +99,8 @@ impl Set {
 
     /// The record in a place.
     pub fn at(&self, place: usize) -> Record {
-        (place as u64 + u64::from(self.generations[place]) * self.len(), self.versions[place])
+        let own = place as u64 + u64::from(self.generations[place]) * self.len();
+        (own * self.threads + self.thread, self.versions[place])
     }
 
     /// Takes the next step.
@@ -126,7 +136,7 @@ mod tests {
 
     /// The records after so many steps by a map, which each step must explain.
     fn after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
-        let mut set = Set::new(churn, 50, 7).unwrap();
+        let mut set = Set::new(churn, (0, 1), 50, 7).unwrap();
         let mut held: BTreeMap<u64, u8> = set.all().collect();
         for _ in 0..steps {
             let Step { old, new } = set.step();
@@ -142,6 +152,26 @@ mod tests {
             let (set, held) = after(churn, 1_234);
             assert_eq!(held.len(), 50);
             assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
+        }
+    }
+
+    #[test]
+    fn threads_have_all_records_among_them_and_never_meet() {
+        for churn in [Churn::Uniform, Churn::Queue] {
+            let mut parts: Vec<Set> = (0..3).map(|of| Set::new(churn, (of, 3), 50, 7).unwrap()).collect();
+            let all =
+                |parts: &[Set]| parts.iter().flat_map(Set::all).map(|(index, _)| index).collect::<Vec<_>>();
+            let (mut fresh, count) = (all(&parts), |part: &Set| part.all().len());
+            fresh.sort_unstable();
+            assert_eq!(fresh, (0..50).collect::<Vec<_>>());
+            assert_eq!(parts.iter().map(count).collect::<Vec<_>>(), [17, 17, 16]);
+            for (steps, part) in (100..).zip(&mut parts) {
+                for _ in 0..steps {
+                    part.step();
+                }
+            }
+            let aged: BTreeMap<u64, ()> = all(&parts).into_iter().map(|index| (index, ())).collect();
+            assert_eq!(aged.len(), 50, "{churn:?}");
         }
     }
 

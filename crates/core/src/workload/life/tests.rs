@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions as FileOptions};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,6 +25,16 @@ fn trial_with(
     store: &str,
     churn: &str,
 ) -> std::result::Result<Measured, Ended> {
+    trial_on(&[], more, stores, (store, churn))
+}
+
+/// The same on more axes.
+fn trial_on(
+    axes: &[(Axis, &str)],
+    more: &[(&'static ParameterDef, &str)],
+    stores: &[StoreDef],
+    (store, churn): (&str, &str),
+) -> std::result::Result<Measured, Ended> {
     let all = more.iter().copied().chain([(&AFTER_LOAD, "at-once")]);
     let parameters =
         all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());
@@ -32,9 +42,11 @@ fn trial_with(
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let unmeasured = || "nothing is measured".to_owned();
-    let axes = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
-    let cell =
-        axes.iter().fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let own = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
+    let cell = own
+        .iter()
+        .chain(axes)
+        .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     let spec = Spec {
         parent: 0,
         beside: None,
@@ -91,8 +103,8 @@ fn a_set_is_written_ten_times_over_and_given_back() {
     }
 }
 
-/// A store over memory that goes wrong: it stands still at every hundredth write, leaves a kilobyte of each in a file, or says that a
-/// record was removed that is still there.
+/// A store over memory that goes wrong: it stands still at every hundredth write, leaves a kilobyte of each in a file, says that a record was
+/// removed that is still there, or makes backups that are empty.
 struct Wrong {
     over: Box<dyn Store>,
     way: Way,
@@ -105,6 +117,7 @@ enum Way {
     Stalls,
     Leaks,
     Keeps,
+    Backs,
 }
 
 const STALL: Duration = Duration::from_millis(30);
@@ -125,6 +138,17 @@ impl Store for Wrong {
     }
     fn settings(&self) -> Result<Vec<Setting>> {
         self.over.settings()
+    }
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        if self.way != Way::Backs {
+            return Ok(None);
+        }
+        std::fs::create_dir(to).unwrap();
+        Ok(Some("an empty folder"))
+    }
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        let stalls = if self.way == Way::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
+        Ok(vec![("stall", stalls), ("nothing", 7)])
     }
     fn close(self: Box<Self>) -> Result<()> {
         self.over.close()
@@ -167,7 +191,7 @@ impl Session for WrongSession<'_> {
 }
 
 fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let way = [Way::Stalls, Way::Leaks, Way::Keeps][WAY as usize];
+    let way = [Way::Stalls, Way::Leaks, Way::Keeps, Way::Backs][WAY as usize];
     let leak = options.directory.join("leak");
     File::create(&leak).unwrap();
     let over = MEMORY.open.unwrap()(options)?;
@@ -181,6 +205,60 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
     assert!((1..TENTHS).step_by(2).all(|tenth| stalls.contains(&tenth)), "{stalls:?}");
+}
+
+#[test]
+fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
+    let measured = trial(&[StoreDef { open: Ok(&wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
+    let pauses = measured.pauses.unwrap();
+    let stall = STALL.as_nanos() as u64;
+    assert_eq!((pauses.over_ns, pauses.calls), (10_000_000, 500));
+    // One in a hundred calls; another may have taken long for a reason of the machine's.
+    assert!(pauses.count >= 5 && pauses.looks_after >= 5, "{pauses:?}");
+    assert!(pauses.longest_ns >= stall && pauses.total_ns >= 5 * stall && pauses.calls_ns >= pauses.total_ns);
+    let of = |work: &str| pauses.upkeep.iter().find(|one| one.work == work).unwrap();
+    assert_eq!((of("stall").after, of("nothing").after, of("nothing").otherwise), (5, 0, 0), "{pauses:?}");
+    // It sleeps, and syncs nothing.
+    assert_eq!(pauses.sync_ns.unwrap_or(0), 0);
+}
+
+#[test]
+fn threads_write_the_set_together_and_each_has_its_own_records() {
+    for churn in crate::axis::life::CHURNS {
+        let threads = [(Axis::THREADS, "3")];
+        let bursts = [(&parameters::BURSTS, "10%"), (&parameters::BURST_PERIOD, "600ms")];
+        let measured = trial_on(&threads, &bursts, &[MEMORY], ("memory", churn)).unwrap();
+        let count = |name| measured.operation(name).map_or(0, |one| one.count);
+        let writes = if matches!(*churn, "uniform" | "zipfian") { count("update") } else { count("insert") };
+        assert_eq!((writes, measured.stored.records), (500, 50), "{churn}");
+        assert_eq!(measured.audit.map(|audit| audit.read_back), Some(50), "{churn}");
+        let [burst] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
+        assert!(burst.steps > 0 && burst.within_10_ms <= burst.within_100_ms, "{burst:?}");
+        assert_eq!(burst.latency.max_ns, burst.latency.max_ns.max(burst.longest_ns));
+    }
+}
+
+#[test]
+fn large_batches_come_and_go_beside_the_steps() {
+    let batches = [(Axis::WRITER, "batch")];
+    let measured = trial_on(&batches, &[], &[MEMORY], ("memory", "replace")).unwrap();
+    let alongside = measured.alongside.unwrap();
+    assert_eq!((alongside.by.as_str(), alongside.took_ns.len()), ("a batch of 5", TENTHS));
+    assert!(alongside.bytes.is_empty() && measured.stored.records == 50);
+    assert_eq!(measured.audit.unwrap().read_back, 50);
+}
+
+#[test]
+fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
+    let backups = [(Axis::READER, "backup")];
+    let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
+    let Err(Ended::Failed(stop)) = trial_on(&backups, &[], &stores, ("memory", "uniform")) else {
+        panic!("nothing was noticed")
+    };
+    assert_eq!(stop.failure, Failure::WrongData);
+    assert_eq!(stop.message, "the backup has 0 records where the store has 50");
+    let none = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
+    assert!(matches!(none, Err(Ended::Unsupported(_))), "{none:?}");
 }
 
 #[test]

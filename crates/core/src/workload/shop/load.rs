@@ -49,5 +49,6 @@ pub fn load(
     let written = Written { records: taken.rows, key_bytes, value_bytes };
     let store_ns = store.as_nanos() as u64;
     let rest = shared.work.after_load.wait();
-    Ok((Load { records: taken.rows, value_bytes, store_ns, counters: Some(counters), rest }, written))
+    let (records, counters) = (taken.rows, Some(counters));
+    Ok((Load { records, value_bytes, store_ns, counters, rest, ..Load::default() }, written))
 }

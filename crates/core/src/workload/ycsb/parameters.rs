@@ -13,6 +13,7 @@ use crate::place::probe::Probe;
 use crate::shown::quoted;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
+use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
@@ -128,6 +129,8 @@ pub struct YcsbParameters {
     pub batch: u64,
     /// The moment when requests begin.
     pub after_load: AfterLoad,
+    /// The times that each record is overwritten before.
+    pub age: u32,
 }
 
 impl YcsbParameters {
@@ -176,6 +179,7 @@ impl YcsbParameters {
             rate: cell.rate(),
             batch: parameters.get(&BATCH).unwrap_or(1),
             after_load: AfterLoad::of(parameters),
+            age: cell.age(),
         })
     }
 
@@ -264,7 +268,7 @@ pub fn space(case: &Case<'_>) -> Space {
         let file_bytes = FileSystem::file_bytes(case.cell.place());
         let blocks =
             if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
-        let bytes = work.bytes() + (work.most_records() * LONGEST as u64) as f64;
+        let bytes = (work.bytes() + (work.most_records() * LONGEST as u64) as f64) * aging::room(work.age);
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
         Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
     })
@@ -317,6 +321,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let reopening_s = if work.between == Between::Close { REOPENING_S } else { 0.0 };
         let run_s = work.rounds as f64 * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
+        let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
         Time::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s)
     })
 }

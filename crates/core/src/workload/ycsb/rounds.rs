@@ -9,6 +9,7 @@ use super::shared::Shared;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, Written};
 use crate::store::{Session, Store};
+use crate::workload::aging::Aging;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::crew;
@@ -154,7 +155,14 @@ fn load(
         let name = shared.definition().naming.name(record);
         batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
     };
-    loader::load(Some(count), batch, session, acknowledged, shared.work.after_load, numbered(count, add))
+    let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
+    let after = aging.after_load();
+    let mut done = loader::load(Some(count), batch, session, acknowledged, after, numbered(count, add))?;
+    aging.age(&mut done, session, acknowledged, |record, to_come, key, value| {
+        key.extend_from_slice(shared.definition().naming.name(record).bytes());
+        shared.fields.append(record, 1 + to_come, value);
+    })?;
+    Ok(done)
 }
 
 /// The longest key, for a batch's memory.

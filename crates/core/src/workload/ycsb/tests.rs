@@ -142,6 +142,17 @@ fn threads_share_all_records() {
 }
 
 #[test]
+fn records_that_grew_old_have_the_values_that_were_loaded() {
+    for (store, workload) in [(MEMORY, "A"), (FLAT_FOLDER, "C")] {
+        let measured = trial(&store, workload, &[(Axis::AGE, "3")], "fieldcount=3,fieldlength=20").unwrap();
+        let updates = counts(&measured)[2];
+        assert_eq!(measured.load.aged.map(|aged| aged.times), Some(3));
+        assert_eq!((measured.load.records, measured.written.unwrap().records), (60, 240 + updates));
+        assert_eq!(measured.audit.unwrap().read_back, 60, "{}", store.name);
+    }
+}
+
+#[test]
 fn what_keeps_nothing_is_not_checked_and_a_rate_is_kept() {
     let measured = trial(&NULL, "A", &[(Axis::RATE, "20000/s")], "").unwrap();
     assert_eq!((counts(&measured)[0], measured.audit.is_none()), (150, true));

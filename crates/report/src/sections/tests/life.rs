@@ -1,7 +1,8 @@
 //! The sections of a set's life.
 
 use storebench_core::result::{
-    Burst, Compacted, Disk, Fragmentation, GivingBack, Latency, OVERALL, Pieces, Run,
+    Alongside, Burst, Compacted, Disk, Fragmentation, GivingBack, Latency, OVERALL, Pauses, Pieces, Run,
+    Upkeep,
 };
 
 use super::{Sample, samples, shown};
@@ -51,6 +52,41 @@ pub fn bursting() -> Run {
             left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
         };
         trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
+    }
+    run
+}
+
+/// A run of a store whose pauses come with flushes, and of one that tells nothing of itself; the third has none.
+pub fn pausing() -> Run {
+    let stores = ["rocksdb", "redb", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let store = trial.cell.store().to_owned();
+        let work = |work: &str, after, otherwise| Upkeep { work: work.into(), after, otherwise };
+        let told = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
+        trial.measured.as_mut().unwrap().pauses = Some(Pauses {
+            over_ns: 10_000_000,
+            calls: 100_000,
+            calls_ns: 4_000_000_000,
+            count: if store == "flat-folder" { 0 } else { 14 },
+            total_ns: 1_000_000_000,
+            longest_ns: 210_000_000,
+            sync_ns: (store == "redb").then_some(900_000_000),
+            looks_after: 13,
+            looks_otherwise: 1_000,
+            upkeep: if store == "rocksdb" { told } else { Vec::new() },
+        });
+    }
+    run
+}
+
+/// A run with a backup beside the steps.
+pub fn backed_up() -> Run {
+    let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
+    for trial in &mut run.trials {
+        let took_ns = (1..=10).map(|tenth| tenth * 1_000_000).collect();
+        let alongside = Alongside { by: "VACUUM INTO".into(), took_ns, bytes: vec![64 << 10; 10] };
+        trial.measured.as_mut().unwrap().alongside = Some(alongside);
     }
     run
 }
@@ -108,6 +144,18 @@ pub fn trending() -> Run {
 #[test]
 fn space_that_came_back_is_told_beside_that_before() {
     insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
+}
+
+#[test]
+fn pauses_are_told_with_the_work_that_came_with_them() {
+    let text = shown("pauses", pausing(), true);
+    insta::assert_snapshot!("pauses", text);
+    assert!(!text.contains("flat-folder") && !text.contains("write stall"), "{text}");
+}
+
+#[test]
+fn backups_beside_the_steps_are_told() {
+    insta::assert_snapshot!("alongside", shown("alongside", backed_up(), true));
 }
 
 #[test]

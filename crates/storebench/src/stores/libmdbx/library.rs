@@ -84,12 +84,15 @@ impl Environment<Mdbx> {
             check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        replace_by_copy(&folder, FILE, |beside| {
-            let to =
-                CString::new(beside.join(FILE).as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-            // SAFETY: the environment is open; the path ends in a zero byte.
-            check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), to.as_ptr(), ffi::MDBX_CP_COMPACT) })
-        })
+        replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDBX_CP_COMPACT))
+    }
+
+    /// Copies it into an empty folder, as it is at one moment.
+    pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
+        let to = folder.join(FILE);
+        let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), to.as_ptr(), flags) })
     }
 
     /// The flags that the environment has now.

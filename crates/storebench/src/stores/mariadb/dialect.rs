@@ -189,6 +189,14 @@ impl Server for Mysql {
         Ok(Kept { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }
 
+    /// Figures of InnoDB; another engine has none of them.
+    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
+        const TOLD: [(&str, &str); 2] =
+            [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
+        let told = TOLD.map(|(work, name)| Ok(status(client, name)?.map(|figure| (work, figure))));
+        told.into_iter().filter_map(Result::transpose).collect()
+    }
+
     fn synced(client: &mut Client, kept: &Kept) -> Result<Option<u64>> {
         let Some(name) = kept.counter else { return Ok(None) };
         let loads = kept.loads.load(Ordering::Relaxed);

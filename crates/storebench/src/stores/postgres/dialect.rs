@@ -197,6 +197,12 @@ impl Server for Postgresql {
         })
     }
 
+    /// The newest checkpoint that is over.
+    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
+        let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
+        Ok(sql::number(client, at)?.map(|at| ("checkpoint", at)).into_iter().collect())
+    }
+
     fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
         let Some(query) = counts else { return Ok(None) };
         // The counts of this session are told with its next statement.

@@ -161,6 +161,16 @@ impl Server for RedisServer {
     }
 
     /// It counts none.
+    /// A snapshot and a new log are written by a copy of the process.
+    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
+        let told = client.text(&[b"INFO"])?;
+        let figure =
+            |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
+        let copying = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress");
+        let forks = figure("total_forks") << 2 | copying;
+        Ok(vec![("fork", forks), ("delayed fsync", figure("aof_delayed_fsync"))])
+    }
+
     fn synced(_client: &mut Client, _kept: &Kept) -> Result<Option<u64>> {
         Ok(None)
     }

@@ -22,6 +22,7 @@ opaque! {
     OptimisticDb: "rocksdb_optimistictransactiondb_t",
     OptimisticOptions: "rocksdb_optimistictransaction_options_t",
     Transaction: "rocksdb_transaction_t",
+    Checkpoint: "rocksdb_checkpoint_t",
 }
 
 pub const ROCKSDB_NO_COMPRESSION: c_int = 0;
@@ -65,6 +66,15 @@ unsafe extern "C" {
         error: *mut *mut c_char,
     );
     pub fn rocksdb_open(options: *const Options, name: *const c_char, error: *mut *mut c_char) -> *mut Db;
+    pub fn rocksdb_checkpoint_create(
+        checkpoint: *mut Checkpoint,
+        folder: *const c_char,
+        log_size_for_flush: u64,
+        error: *mut *mut c_char,
+    );
+    pub fn rocksdb_checkpoint_object_create(db: *mut Db, error: *mut *mut c_char) -> *mut Checkpoint;
+    pub fn rocksdb_checkpoint_object_destroy(checkpoint: *mut Checkpoint);
+    pub fn rocksdb_property_value(db: *mut Db, name: *const c_char) -> *mut c_char;
     pub fn rocksdb_property_int(db: *mut Db, name: *const c_char, value: *mut u64) -> c_int;
     pub fn rocksdb_put(
         db: *mut Db,

@@ -82,6 +82,15 @@ impl Connection {
         Ok(Handle { session, of: PhantomData })
     }
 
+    /// A session in a transaction that has read: it sees the records as they are now until it is dropped.
+    pub fn hold(&self) -> Result<Handle<'_>> {
+        let session = self.session()?;
+        // SAFETY: the session is open; closing it ends the transaction.
+        check(unsafe { ffi::sb_wt_begin(session.as_ptr()) })?;
+        session.scan(&[], 1, &mut |_, _| ())?;
+        Ok(session)
+    }
+
     /// The engine's words on its log.
     pub fn account(&self) -> Result<ffi::Account> {
         let mut account = ffi::Account::default();

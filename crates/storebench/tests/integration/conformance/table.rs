@@ -112,6 +112,27 @@ fn statistics_are_told_without_error() {
 }
 
 #[test]
+fn an_engine_that_tells_of_its_own_work_tells_that_it_was_done() {
+    for_each(|subject| {
+        let store = subject.open();
+        let before = store.upkeep().unwrap();
+        if before.is_empty() || subject.def.kind != Kind::Engine {
+            return;
+        }
+        assert_eq!(store.upkeep().unwrap(), before, "nobody has written");
+        let keys: Vec<String> = (0..3_000).map(|number| format!("key-{number:028}")).collect();
+        let value = [b'v'; 1024];
+        let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (key.as_bytes(), &value[..])).collect();
+        records.chunks(500).for_each(|some| store.session().unwrap().insert_batch(some).unwrap());
+        store.settle().unwrap();
+        let after = store.upkeep().unwrap();
+        let names = |told: &[(&'static str, u64)]| told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(names(&after), names(&before));
+        assert_ne!(after, before, "what was written is in the files now");
+    });
+}
+
+#[test]
 fn an_unknown_setting_is_refused() {
     for_each(|subject| {
         let settings = BTreeMap::from([("no_such_setting".into(), "1".into())]);

@@ -171,6 +171,13 @@ pub trait Server: Sized + 'static {
     /// # Errors
     /// The server's.
     fn synced(client: &mut Self::Client, kept: &Self::Kept) -> Result<Option<u64>>;
+    /// Work that the server does for itself, as [`Store::upkeep`](storebench_core::store::Store::upkeep) has it.
+    ///
+    /// # Errors
+    /// The server's.
+    fn upkeep(_client: &mut Self::Client) -> Result<Vec<(&'static str, u64)>> {
+        Ok(Vec::new())
+    }
     /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's records get it.
     ///
     /// # Errors

@@ -124,6 +124,10 @@ impl<S: Server> Store for ServerStore<S> {
         S::version(&mut self.own()).ok()
     }
 
+    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+        S::upkeep(&mut self.own())
+    }
+
     fn statistics(&self) -> Result<Vec<Setting>> {
         let syncs = self.syncs()?.map(|syncs| Setting::read_back(S::SYNCS, syncs));
         let (name, size) = S::size(&mut self.own(), self.server.running())?;

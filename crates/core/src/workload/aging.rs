@@ -1,0 +1,108 @@
+//! Growing old before the first operation: the records that were loaded are overwritten, one by one, as an application does in weeks.
+
+use std::time::Instant;
+
+use crate::measure::counters::Snapshot;
+use crate::result::{Aged, Load, Written};
+use crate::store::Session;
+use crate::workload::loading::Teller;
+use crate::workload::parameter::common::AfterLoad;
+use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
+
+/// A set that is to grow old.
+#[derive(Debug, Clone, Copy)]
+pub struct Aging {
+    /// The records that were loaded.
+    pub records: u64,
+    /// The times that each of them is overwritten.
+    pub times: u32,
+    /// The moment when operations begin, after it.
+    pub after: AfterLoad,
+}
+
+impl Aging {
+    /// The moment when loading ends: the store rests when all is done, and not before.
+    pub fn after_load(self) -> AfterLoad {
+        if self.times == 0 { self.after } else { AfterLoad::AtOnce }
+    }
+
+    /// Overwrites all records so many times, each time in another order, and lets the store rest. `record` makes the key and the value of a
+    /// record that has so many more writes to come; the last one writes what was loaded.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn age(
+        self,
+        (load, written): &mut (Load, Written),
+        session: &mut dyn Session,
+        acknowledged: &mut Vec<Acknowledged>,
+        mut record: impl FnMut(u64, u32, &mut Vec<u8>, &mut Vec<u8>),
+    ) -> Result<(), Stop> {
+        let Aging { records, times, after } = self;
+        if times == 0 || records == 0 {
+            return Ok(());
+        }
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        let (mut aged, mut teller) = (Aged { times, store_ns: 0 }, Teller::new(records * u64::from(times)));
+        let (mut writes, before) = (0, Snapshot::now());
+        for to_come in (0..times).rev() {
+            for index in shuffled(records, u64::from(to_come)) {
+                key.clear();
+                value.clear();
+                record(index, to_come, &mut key, &mut value);
+                let start = Instant::now();
+                let done = session.update(&key, &value);
+                aged.store_ns += start.elapsed().as_nanos() as u64;
+                done.map_err(|error| Stop::store("overwriting a record before the operations", &error))?;
+                writes += 1;
+                let of_this =
+                    Written { records: 1, key_bytes: key.len() as u64, value_bytes: value.len() as u64 };
+                *written = written.plus(of_this);
+                teller.loaded(writes);
+            }
+        }
+        Acknowledged::new("writes before the operations", writes, 1, &before.until_now()).note(acknowledged);
+        (load.aged, load.rest) = (Some(aged), after.wait());
+        Ok(())
+    }
+}
+
+/// The room on disk that a set takes where it grows so old, as a multiple of that of a fresh one.
+pub fn room(times: u32) -> f64 {
+    if times == 0 { 1.0 } else { 2.0 }
+}
+
+/// All numbers below `count`, each once, in an order that jumps about: by steps that have no divisor in common with it, of about the golden
+/// section. `turn` chooses where it begins, and one of many such steps.
+fn shuffled(count: u64, turn: u64) -> impl Iterator<Item = u64> {
+    let golden = (count as f64 * 0.618_033_988_749_895) as u64;
+    let is_step = |step: &u64| common_divisor(*step, count) == 1;
+    let step = (golden + turn..).find(is_step).unwrap_or(1) % count;
+    let start = golden.wrapping_mul(turn) % count;
+    (0..count).map(move |number| {
+        ((u128::from(start) + u128::from(number) * u128::from(step)) % u128::from(count)) as u64
+    })
+}
+
+fn common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_record_comes_once_in_each_turn_and_not_in_order() {
+        for count in [1, 2, 3, 10, 12, 1_000, 1_024] {
+            let turns: Vec<Vec<u64>> = (0..3).map(|turn| shuffled(count, turn).collect()).collect();
+            for turn in &turns {
+                let mut sorted = turn.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..count).collect::<Vec<_>>());
+            }
+            assert!(count < 10 || (!turns[0].is_sorted() && turns[0] != turns[1]), "{count}");
+        }
+    }
+}
