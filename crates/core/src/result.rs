@@ -31,7 +31,7 @@ pub use storebench_disk::cut::Cut;
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
-pub use self::alongside::Alongside;
+pub use self::alongside::{Alongside, Calls};
 pub use self::burst::Burst;
 pub use self::check::{Audit, KillCheck};
 pub use self::course::Course;
@@ -43,7 +43,7 @@ pub use self::giving_back::{Compacted, GivingBack};
 pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::parts::Parts;
-pub use self::pauses::{Pauses, Upkeep};
+pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::PlaceInfo;
 pub use self::records::{Stored, Written};
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};

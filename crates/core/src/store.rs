@@ -12,6 +12,7 @@ mod setting;
 mod share;
 mod snippet;
 pub mod sql;
+mod upkeep;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,6 +32,7 @@ pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
+pub use self::upkeep::Upkeep;
 use crate::server;
 use crate::server::running::Address;
 
@@ -154,9 +156,9 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Work that the engine does for itself, such as flushes and compactions: each with a figure that is another one when it was done
-    /// once more, or has begun or ended. Asked some hundred times a second at most, while sessions work.
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    /// The work that the engine does for itself, such as flushes and compactions, as far as it tells. Asked some hundred times a second
+    /// at most, and after calls that took long, while sessions work.
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         Ok(Vec::new())
     }
 

@@ -458,10 +458,7 @@ pub const COLUMNS: &[Column] = &[
         Some(asked_in_load(m)?.flushes as f64)
     })
     .of_disk(),
-    trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
-        Some(m.load.rest?.took_ns as f64)
-    })
-    .closer(),
+    checks::REST_TIME,
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
     checks::CUTS_LOST,
     checks::CUTS_BROKEN,

@@ -60,6 +60,7 @@ pub(super) static WRITER: AxisDef = AxisDef {
 /// The word for a set that was only loaded.
 pub const FRESH: &str = "fresh";
 
+/// Once would write what is there: the last write of each record writes what was loaded.
 const MOST_TIMES: u64 = 100;
 
 pub(super) static AGE: AxisDef = AxisDef {
@@ -73,13 +74,14 @@ pub(super) static AGE: AxisDef = AxisDef {
     read: |text| match text {
         FRESH => Ok(Value::word(FRESH)),
         times => match parse_count(times)? {
-            times @ 1..=MOST_TIMES => Ok(Value::word(&times.to_string())),
-            times => Err(format!("an age is {times}: use fresh, or 1 to {MOST_TIMES} times overwritten")),
+            times @ 2..=MOST_TIMES => Ok(Value::word(&times.to_string())),
+            times => {
+                Err(format!("an age is {times}: use fresh, or how many times overwritten: 2 to {MOST_TIMES}"))
+            }
         },
     },
     words: |value| match value.text() {
         FRESH => FRESH.into(),
-        "1" => "overwritten once".into(),
         times => format!("overwritten {times} times"),
     },
     ..WORDS

@@ -1,5 +1,7 @@
 //! Pauses, as results hold them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Calls that took long, and the work that the engine did for itself meanwhile.
@@ -7,44 +9,80 @@ use serde::{Deserialize, Serialize};
 pub struct Pauses {
     /// A call that took longer is a pause, in nanoseconds.
     pub over_ns: u64,
-    /// Calls that were made, and the time that they took together, in nanoseconds.
+    /// Calls that were made.
     pub calls: u64,
-    /// That time.
-    pub calls_ns: u64,
-    /// Pauses.
-    pub count: u64,
     /// The time that they took together, in nanoseconds.
+    pub calls_ns: u64,
+    /// Pauses, by the call that took so long: `update`, `insert`, `remove` or `scan`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_call: BTreeMap<String, u64>,
+    /// The time that pauses took together, in nanoseconds.
     pub total_ns: u64,
-    /// The longest, in nanoseconds.
+    /// The longest pause, in nanoseconds.
     pub longest_ns: u64,
     /// The part of their time in which the calling thread was in a sync, in nanoseconds; absent where syncs are not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<u64>,
-    /// The times at which the engine was asked for its own work after a pause, and without one.
-    pub looks_after: u64,
-    /// The latter.
-    pub looks_otherwise: u64,
-    /// The kinds of its own work that it tells of.
+    /// Looks at the engine's own work right after a pause.
+    pub after: Looks,
+    /// Looks without one.
+    pub otherwise: Looks,
+    /// The kinds of its own work that the engine tells of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub upkeep: Vec<Upkeep>,
+    pub upkeep: Vec<UpkeepSeen>,
 }
 
-/// A kind of work that an engine does for itself.
+/// Looks at an engine's own work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    /// The number of looks.
+    pub count: u64,
+    /// The time from each look before to them, added, in nanoseconds.
+    pub span_ns: u64,
+}
+
+/// A kind of work that an engine does for itself, as looks saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Upkeep {
+pub struct UpkeepSeen {
     /// Its name.
     pub work: String,
-    /// The looks after pauses that found it done since the look before.
+    /// The looks after pauses that found it done since the look before, or under way.
     pub after: u64,
     /// The other looks that did.
     pub otherwise: u64,
 }
 
+impl Looks {
+    fn plus(self, other: Looks) -> Looks {
+        Looks { count: self.count + other.count, span_ns: self.span_ns + other.span_ns }
+    }
+
+    fn mean_span_ns(self) -> Option<f64> {
+        (self.count > 0).then(|| self.span_ns as f64 / self.count as f64)
+    }
+}
+
 impl Pauses {
+    /// All pauses.
+    pub fn count(&self) -> u64 {
+        self.by_call.values().sum()
+    }
+
+    /// The share of looks after pauses that would find a kind of work by chance: if it were as frequent then as in looks without a pause,
+    /// of which each covers another time. `None` where there was none without a pause.
+    pub fn by_chance(&self, work: &UpkeepSeen) -> Option<f64> {
+        let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
+        let otherwise = work.otherwise as f64 / self.otherwise.count as f64;
+        Some(1.0 - (1.0 - otherwise).powf(times))
+    }
+
     /// Those of several threads together.
     #[must_use]
     pub fn plus(self, other: Pauses) -> Pauses {
-        let mut upkeep = self.upkeep;
+        let (mut by_call, mut upkeep) = (self.by_call, self.upkeep);
+        for (call, count) in other.by_call {
+            *by_call.entry(call).or_default() += count;
+        }
         for theirs in other.upkeep {
             match upkeep.iter_mut().find(|mine| mine.work == theirs.work) {
                 Some(mine) => {
@@ -58,13 +96,29 @@ impl Pauses {
             over_ns: self.over_ns.max(other.over_ns),
             calls: self.calls + other.calls,
             calls_ns: self.calls_ns + other.calls_ns,
-            count: self.count + other.count,
+            by_call,
             total_ns: self.total_ns + other.total_ns,
             longest_ns: self.longest_ns.max(other.longest_ns),
             sync_ns: self.sync_ns.zip(other.sync_ns).map(|(mine, theirs)| mine + theirs),
-            looks_after: self.looks_after + other.looks_after,
-            looks_otherwise: self.looks_otherwise + other.looks_otherwise,
+            after: self.after.plus(other.after),
+            otherwise: self.otherwise.plus(other.otherwise),
             upkeep,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_look_finds_more_by_chance() {
+        let looks = |count, ms: u64| Looks { count, span_ns: count * ms * 1_000_000 };
+        let pauses = Pauses { after: looks(4, 20), otherwise: looks(100, 10), ..Pauses::default() };
+        let seen = |otherwise| UpkeepSeen { work: "flush".into(), after: 1, otherwise };
+        // A tenth of the looks of 10 ms, so that two in a row miss it in 0.81 of all cases.
+        assert!((pauses.by_chance(&seen(10)).unwrap() - 0.19).abs() < 1e-9);
+        assert_eq!((pauses.by_chance(&seen(0)), pauses.by_chance(&seen(100))), (Some(0.0), Some(1.0)));
+        assert_eq!(Pauses { otherwise: Looks::default(), ..pauses }.by_chance(&seen(0)), None);
     }
 }

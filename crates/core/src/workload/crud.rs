@@ -189,9 +189,9 @@ impl Prepared<'_> {
                     let aging = Aging { records: count, times: plan.age, after: plan.after_load };
                     let after = aging.after_load();
                     let mut done = load(Some(count), batch, session, acknowledged, after, fill)?;
-                    aging.age(&mut done, session, acknowledged, |index, to_come, key, value| {
+                    aging.age(&mut done, session, acknowledged, |index, version, key, value| {
                         key.extend_from_slice(&records.key(index));
-                        records.append_value(index, to_come as u8, value);
+                        records.append_value(index, version as u8, value);
                     })?;
                     (progress.load, *loaded) = (Some(done.0), loaded.plus(done.1));
                 }

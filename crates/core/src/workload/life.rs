@@ -12,9 +12,10 @@ mod set;
 mod steady;
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::alongside::Company;
+use self::alongside::Alongside;
 use self::bursts::{Schedule, Seen};
 use self::giving_back::Remains;
 use self::lane::{KINDS, Lane, Order};
@@ -25,7 +26,8 @@ use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{
-    Burst, Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Pauses, Round, Written,
+    self, Burst, Calls, Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Pauses,
+    Round, Written,
 };
 use crate::store::{Capabilities, Held, Session, Store};
 use crate::units::Percent;
@@ -95,31 +97,40 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(Ended::harness)?;
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
+    let busy = AtomicBool::new(false);
     let lane = |thread| {
-        Lane::new(&work, thread, (&records, &gauge), scans, spec.seed).map(Mutex::new).map_err(Ended::harness)
+        let lane = Lane::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
+        lane.map(Mutex::new).map_err(Ended::harness)
     };
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let besides = alongside::Work::of(&spec.cell);
-    let mut company = besides.map(|besides| Company::new(besides, &work, &records, (open, options.clone())));
+    let mut alongside = alongside::Work::of(&spec.cell)
+        .map(|kind| Alongside::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
-    aging.probe(&trial.bench, company.as_ref())?;
-    let aged = aging.all(&trial.bench, (&lanes, company.as_mut()), &mut batch, &mut acknowledged)?;
+    aging.probe(&trial.bench, alongside.as_ref())?;
+    let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    // After the memory of the work was looked at, as the backup is opened beside the store.
-    let alongside = company.map(Company::finish).transpose()?;
     let mut lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
+    let others = alongside.as_ref().map_or_else(Written::default, Alongside::written);
+    // Of what else goes on, no sync counts for the threads' writes.
+    let others_syncs = alongside.as_ref().map_or(0, Alongside::syncs);
+    let shared = alongside.as_ref().map_or(0, Alongside::shared);
     let counted = aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts);
     for (number, counters) in counted.enumerate() {
-        let writes = if number == 0 { lanes.iter().map(|lane| lane.writes).sum() } else { 0 };
-        Acknowledged::new("writes", writes, parameters::sessions(&spec.cell), counters)
-            .note(&mut acknowledged);
+        let all = || lanes.iter().map(|lane| lane.writes).sum::<u64>();
+        let writes = if number == 0 { all().saturating_sub(shared) } else { 0 };
+        Acknowledged::new("writes", writes, work.threads, counters).note(&mut acknowledged);
     }
+    let acknowledged: Vec<_> =
+        acknowledged.into_iter().map(|one| one.without("writes", others_syncs)).collect();
+    // After the memory of the work was looked at, as the backup is opened beside the store.
+    let finish = |one: Alongside<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
+    let alongside = alongside.map(finish).transpose()?;
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
     let remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
@@ -132,9 +143,11 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
     let stored = remains.stored();
     let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
-    let written = lanes.iter().fold(aged.loaded, |all, lane| all.plus(lane.written));
+    let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;
     let (operations, rounds) = results(&lanes, aged.tenths)?;
+    let calls = |of: fn(&Lane<'_>) -> Calls| lanes.iter().map(of).fold(Calls::default(), Calls::plus);
+    let (beside, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
     Ok(Measured {
         load: aged.load,
         operations,
@@ -144,8 +157,8 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         giving_back,
         fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
         bursts,
-        pauses: lanes.into_iter().map(|lane| lane.pauses.result()).reduce(Pauses::plus),
-        alongside,
+        alongside: alongside.map(|one| result::Alongside { beside, otherwise, ..one }),
+        pauses: lanes.into_iter().map(|lane| lane.watch.result()).reduce(Pauses::plus),
         audit: open.or(anew),
         doubts,
         ..measured
@@ -194,7 +207,7 @@ impl<'a> Aging<'a> {
     fn all(
         self,
         bench: &Bench<'_>,
-        (lanes, company): (&[Mutex<Lane<'a>>], Option<&mut Company<'_>>),
+        (lanes, alongside): (&[Mutex<Lane<'a>>], Option<&mut Alongside<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<Aged, Stop> {
@@ -211,7 +224,7 @@ impl<'a> Aging<'a> {
             },
             |crew| {
                 let reader = self.hold_reader(store)?;
-                let tenths = self.tenths(bench, (crew, store), company)?;
+                let tenths = self.tenths(bench, (crew, store), alongside)?;
                 drop(reader);
                 let scans_ns = self.scans(&mut *crew.handle)?;
                 let bursts = self.bursts((crew, store), &tenths)?;
@@ -223,10 +236,10 @@ impl<'a> Aging<'a> {
     }
 
     /// Sees that the store, as it was opened, has a reader where one is to be held, and a backup where one is to be made.
-    fn probe(self, bench: &Bench<'_>, company: Option<&Company<'_>>) -> Result<(), Ended> {
+    fn probe(self, bench: &Bench<'_>, alongside: Option<&Alongside<'_>>) -> Result<(), Ended> {
         let store = bench.store()?;
-        if let Some(company) = company
-            && !company.is_possible(store)?
+        if let Some(alongside) = alongside
+            && !alongside.is_possible(store)?
         {
             return Err(Ended::Unsupported(
                 "with these settings no backup can be made while others write".into(),
@@ -264,7 +277,7 @@ impl<'a> Aging<'a> {
         self,
         bench: &Bench<'_>,
         (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
-        mut company: Option<&mut Company<'_>>,
+        mut alongside: Option<&mut Alongside<'_>>,
     ) -> Result<Vec<Tenth>, Stop> {
         let most = self.work.most_tenths();
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
@@ -272,8 +285,8 @@ impl<'a> Aging<'a> {
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let mut steps = || self.gauge.over(|| crew.round(Order { round: lane::Round::Tenth, store }));
-            let (elapsed, gauged) = match &mut company {
-                Some(company) => company.over(store, &mut steps)?,
+            let (elapsed, gauged) = match &mut alongside {
+                Some(alongside) => alongside.over(store, &mut steps)?,
                 None => steps()?,
             };
             let disk = bench

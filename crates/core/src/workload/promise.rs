@@ -30,6 +30,13 @@ impl Acknowledged {
         Acknowledged { what, writes, threads, syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)) }
     }
 
+    /// The same without so many syncs, where it is of that name: others made them meanwhile.
+    #[must_use]
+    pub fn without(self, what: &str, syncs: u64) -> Acknowledged {
+        let own = self.syncs.map(|all| if self.what == what { all.saturating_sub(syncs) } else { all });
+        Acknowledged { syncs: own, ..self }
+    }
+
     /// Adds it to the others, where it belongs.
     pub fn note(self, all: &mut Vec<Acknowledged>) {
         match all.iter_mut().find(|one| one.what == self.what) {

@@ -1,4 +1,4 @@
-//! Figures of what comes after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
+//! Figures of what comes before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
 
 use storebench_core::result::{
     Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery,
@@ -7,6 +7,13 @@ use storebench_core::store::Guarantee;
 
 use super::{Better, Column, Unit, over, trial};
 use crate::stats::quantile;
+
+/// The time that the store rested after loading.
+pub(super) const REST_TIME: Column =
+    trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
+        Some(m.load.rest?.took_ns as f64)
+    })
+    .closer();
 
 /// The share of states in which the newest is lost, and nothing else.
 pub(super) const CUTS_LOST: Column =

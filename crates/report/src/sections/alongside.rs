@@ -1,6 +1,6 @@
 //! Backups and large batches that went on beside the steps of a set's life.
 
-use storebench_core::result::{Alongside, Measured};
+use storebench_core::result::{Alongside, Calls, Measured};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -29,15 +29,19 @@ const ALONGSIDE: Shape = Shape {
         Column::whole("trials"),
         Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
         Column::real("took_most", Unit::Nanoseconds).at(Place::Line, "at most"),
-        Column::real("backup", Unit::Bytes).at(Place::Line, "the backup"),
-        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest call"),
+        Column::real("beside", Unit::Share).at(Place::Line, "beside steps"),
+        Column::real("backup", Unit::Bytes).at(Place::Line, "backup"),
+        Column::whole("calls").at(Place::Line, "calls"),
+        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
+        Column::real("longest_otherwise", Unit::Nanoseconds).at(Place::Line, "otherwise"),
     ],
 };
 
 const LEGEND: &str = "\
-Once in each tenth, from its begin on, the engine made a backup in its own way while the steps went on, or another thread inserted a tenth as \
-many records in one batch and removed them again. took: the median of the times that the backup or the batch took, and the longest. the \
-backup: the space of its files. longest call: of the steps, in all tenths; its median over trials.";
+Once in each tenth the engine made a backup in its own way, from the begin of the steps on, or another thread inserted a tenth as many records \
+in one batch, and removed them again. took: the median of the times that the backup or the batch took, and the longest. beside steps: the part of that \
+in which steps were going on, too; a backup that takes longer than a tenth's steps goes on alone. backup: the space of its files. calls: those \
+of the steps that were under way at the same time, in all trials; longest: the longest of them; otherwise: the longest of all others.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&ALONGSIDE, LEGEND), rows)
@@ -49,18 +53,22 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     let of = |values: fn(&Alongside) -> &Vec<u64>| -> Vec<u64> {
         all.iter().flat_map(|one| values(one)).copied().collect()
     };
-    let took = of(|one| &one.took_ns);
-    let longest = |measured: &&Measured| {
-        measured.rounds.iter().filter_map(|round| Some(round.operations.first()?.latency.max_ns)).max()
-    };
-    let longest: Vec<u64> = trials.iter().filter_map(longest).collect();
     let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
+    let took = of(|one| &one.took_ns);
+    let beside: u64 = of(|one| &one.beside_ns).iter().sum();
+    let calls =
+        |of: fn(&Alongside) -> Calls| all.iter().map(|one| of(one)).fold(Calls::default(), Calls::plus);
+    let (during, otherwise) = (calls(|one| one.beside), calls(|one| one.otherwise));
+    let longest = |calls: Calls| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![
         ("work", Cell::text(&first.by)),
         ("trials", Cell::whole(all.len())),
         ("took", real(quantile(&took, 0.5))),
         ("took_most", real(took.iter().copied().max())),
+        ("beside", Cell::real(beside as f64 / took.iter().sum::<u64>().max(1) as f64)),
         ("backup", real(quantile(&of(|one| &one.bytes), 0.5))),
-        ("longest", real(quantile(&longest, 0.5))),
+        ("calls", Cell::count(during.count)),
+        ("longest", longest(during)),
+        ("longest_otherwise", longest(otherwise)),
     ]]
 }

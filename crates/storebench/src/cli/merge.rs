@@ -89,8 +89,10 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
 
 /// Each part once: a copy adds nothing. Where a machine left its part unfinished and another has done it from its begin, that counts. Of
 /// others that differ nobody knows which does.
-fn once(parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
+fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     let mut kept: Vec<Part> = Vec::new();
+    // Finished ones first, so that each unfinished one meets the one that counts in its place.
+    parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
         let shared = |other: &Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
         let Some(place) = kept.iter().position(shared) else {
@@ -98,17 +100,14 @@ fn once(parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
             continue;
         };
         let other = &kept[place];
-        if let Some(is_instead) = is_instead(&part, other, split) {
-            let (whole, left) = if is_instead { (&part, other) } else { (other, &part) };
+        let is_elsewhere = other.parts == part.parts && other.run.header.hardware != part.run.header.hardware;
+        if is_elsewhere && is_finished(other, split) && !is_finished(&part, split) {
             tell(&format!(
                 "note: {} of {} was left unfinished, and {} has done that part: it counts",
-                left.path.display(),
-                piece(&left.run.header.hardware),
-                piece(&whole.run.header.hardware),
+                part.path.display(),
+                piece(&part.run.header.hardware),
+                piece(&other.run.header.hardware),
             ));
-            if is_instead {
-                kept[place] = part;
-            }
             continue;
         }
         let (a, b) = (other.path.display(), part.path.display());
@@ -130,14 +129,10 @@ fn once(parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     Ok(kept)
 }
 
-/// Whether a part counts instead of another, of the same numbers and another machine: one of the two is finished. `None` where that is not
-/// so, or not known.
-fn is_instead(part: &Part, other: &Part, split: Option<&Split>) -> Option<bool> {
-    let is_same = part.parts == other.parts && part.run.header.hardware != other.run.header.hardware;
-    let trials = Plan::parse(&part.run.header.plan, "of the run").ok().filter(|_| is_same)?.trials;
-    let split = split?;
-    let [finished, others] = [part, other].map(|part| unfinished(part, split, trials).is_none());
-    (finished != others).then_some(finished)
+/// Whether a part has all its trials, as far as that is known.
+fn is_finished(part: &Part, split: Option<&Split>) -> bool {
+    let plan = Plan::parse(&part.run.header.plan, "of the run").ok();
+    split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
 }
 
 /// Checks that all are parts of one plan, made in one way.

@@ -23,7 +23,7 @@ use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, SETTINGS};
@@ -252,8 +252,8 @@ impl Store for BerkeleyDb {
         Some(linked!("BERKELEYDB").build(unsafe { ffi::sb_bdb_code() }))
     }
 
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
-        Ok(vec![("pages written", self.told()?.pages_written)])
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
+        Ok(vec![Upkeep::done("pages written", self.told()?.pages_written)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

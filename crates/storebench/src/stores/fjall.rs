@@ -8,7 +8,7 @@ use std::time::Duration;
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
 };
 
 use self::plan::{Fixed, Plan};
@@ -185,14 +185,16 @@ impl Store for Fjall {
         Some(compiled::rust())
     }
 
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let database = &self.database;
-        // What is over, and what is under way.
-        let of = |done: u64, active: usize| done << 16 | active as u64;
+        let of = |work, count, under_way| Upkeep { work, count, under_way };
         let persisted = self.keyspace.tree.get_highest_persisted_seqno().map_or(0, |newest| newest + 1);
-        let flushes = of(persisted, database.outstanding_flushes() + self.keyspace.sealed_memtable_count());
-        let compactions = of(database.compactions_completed() as u64, database.active_compactions());
-        Ok(vec![("flush", flushes), ("compaction", compactions)])
+        let flushes = database.outstanding_flushes() + self.keyspace.sealed_memtable_count();
+        let compactions = database.compactions_completed() as u64;
+        Ok(vec![
+            of("flush", persisted, flushes > 0),
+            of("compaction", compactions, database.active_compactions() > 0),
+        ])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

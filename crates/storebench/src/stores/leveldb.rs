@@ -13,7 +13,7 @@ use std::ptr;
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Held, Kind, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError,
+    Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -230,13 +230,13 @@ impl Store for LevelDb {
         Some(linked!("LEVELDB").build(ffi::leveldb_open as *const c_void))
     }
 
-    /// The tables of the levels, taken together as digits: each flush and each compaction changes them.
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    /// A checksum of the numbers of tables at all levels: each flush and each compaction changes some of them.
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let tables = (0..LEVELS).fold(0, |all: u64, level| {
             let tables = self.tables_at(level).and_then(|tables| tables.parse().ok()).unwrap_or(0);
             all.wrapping_mul(10_007).wrapping_add(tables)
         });
-        Ok(vec![("flush or compaction", tables)])
+        Ok(vec![Upkeep::done("new tables", tables)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};
@@ -26,7 +26,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
-    practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
+    practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
     version: &library::version,
     capabilities: Capabilities {
         held_reader: true,
@@ -326,8 +326,8 @@ impl Store for Libmdbx {
     }
 
     /// The last page that was ever used moves where free ones do not suffice.
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
-        Ok(vec![("file growth", self.environment.info()?.mi_last_pgno as u64)])
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
+        Ok(vec![Upkeep::done("file growth", self.environment.info()?.mi_last_pgno as u64)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
@@ -245,12 +245,17 @@ impl Store for Lmdb {
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         fs::create_dir(to).map_err(StoreError::engine)?;
         self.environment.copy(to, 0)?;
+        fs::read_dir(to)
+            .map_err(StoreError::engine)?
+            .flatten()
+            .try_for_each(|file| sync_path(&file.path()))?;
+        sync_path(to)?;
         Ok(Some("mdb_env_copy2"))
     }
 
     /// The last page that was ever used moves where free ones do not suffice.
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
-        Ok(vec![("file growth", self.environment.info()?.me_last_pgno as u64)])
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
+        Ok(vec![Upkeep::done("file growth", self.environment.info()?.me_last_pgno as u64)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

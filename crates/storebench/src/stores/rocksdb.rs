@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError, TransactionBody,
+    Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appending;
@@ -287,19 +287,17 @@ impl Store for RocksDb {
         Ok(Some("checkpoint"))
     }
 
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
-        let running = |what| self.property(&format!("num-running-{what}")).unwrap_or(0);
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let told =
             self.text("cfstats-no-file-histogram").map(|text| upkeep::in_text(&text)).unwrap_or_default();
-        // Those that are over, and those that are under way.
-        let of = |done: u64, what| done << 16 | running(what);
-        let mut all =
-            vec![("flush", of(told.flushes, "flushes")), ("compaction", of(told.compactions, "compactions"))];
-        let slowed = self.property("is-write-stopped").zip(self.property("actual-delayed-write-rate"));
-        let stalls =
-            told.stalls << 16 | slowed.map_or(0, |(stopped, rate)| 2 * stopped + u64::from(rate > 0));
-        all.push(("write stall", stalls));
-        Ok(all)
+        let is_any = |property| self.property(property).is_some_and(|number| number > 0);
+        let of = |work, count, under_way| Upkeep { work, count, under_way };
+        let stalls = is_any("is-write-stopped") || is_any("actual-delayed-write-rate");
+        Ok(vec![
+            of("flush", told.flushes, is_any("num-running-flushes")),
+            of("compaction", told.compactions, is_any("num-running-compactions")),
+            of("write stall", told.stalls, stalls),
+        ])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

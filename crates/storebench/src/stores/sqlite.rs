@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -28,7 +28,7 @@ pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
     kind: Kind::Engine,
     summary: "SQL database in one file (B-tree)",
-    practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM alone; several processes can use it",
+    practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
     version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
         held_reader: true,
@@ -235,20 +235,22 @@ impl Store for Sqlite {
         }
         std::fs::create_dir(to).map_err(StoreError::engine)?;
         let reader = connect(&self.path, &self.plan)?;
-        let file = to.join(FILE);
+        let copy = to.join(FILE);
+        let file = copy.clone();
         let file =
             file.to_str().ok_or_else(|| StoreError::Engine(format!("{} is not UTF-8", file.display())))?;
         reader.execute("VACUUM INTO ?1", [file]).map_err(StoreError::engine)?;
+        sync_path(&copy).and_then(|()| sync_path(to))?;
         Ok(Some("VACUUM INTO"))
     }
 
     /// Beside a WAL only checkpoints write to the database's file. It is not opened here: closing it would give up SQLite's locks.
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let modified = |file: PathBuf| std::fs::metadata(file)?.modified();
         let [database, wal] = [0, 1].map(|number| self.files().nth(number).map(modified));
         let (Some(Ok(database)), Some(Ok(_))) = (database, wal) else { return Ok(Vec::new()) };
         let at = database.duration_since(UNIX_EPOCH).map_err(StoreError::engine)?;
-        Ok(vec![("checkpoint", at.as_nanos() as u64)])
+        Ok(vec![Upkeep::done("checkpoint", at.as_nanos() as u64)])
     }
 
     fn settle(&self) -> Result<()> {

@@ -79,7 +79,7 @@ fn a_set_that_grows_old_is_overwritten_before_the_operations_and_has_its_values_
     let done = run(&old, MEMORY.open.unwrap()).unwrap();
     assert_eq!(done.load.aged.map(|aged| aged.times), Some(3));
     assert_eq!((done.load.records, done.written.records, done.stored.records), (100, 400, 100));
-    // What is read is checked.
+    // Reads are checked.
     assert_eq!((done.operations[0].count, done.operations[0].errors), (50, 0));
     let fresh = run(&Crud { age: 0, ..old }, MEMORY.open.unwrap()).unwrap();
     assert_eq!((fresh.load.aged, fresh.written.records), (None, 100));

@@ -2,17 +2,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
 use super::parameters::LifeParameters;
+use super::set::{Churn, Set};
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::guard;
-use crate::measure::disk;
-use crate::record::{Key, Records};
-use crate::result::Alongside;
-use crate::store::{OpenFn, OpenOptions, Store};
+use crate::measure::{disk, syncs};
+use crate::record::{KEY_BYTES, Key, Records};
+use crate::result::{self, Written};
+use crate::store::{OpenFn, OpenOptions, Session, Store};
 use crate::units::grouped;
 use crate::workload::crew;
 use crate::workload::stop::Stop;
@@ -23,6 +25,10 @@ const BATCH_SHARE: u64 = 10;
 const FIRST: u64 = 1 << 40;
 /// The folder of a backup, in the store's own: who gives that back gives back the backup.
 pub const BACKUP: &str = "backup";
+/// Records of a backup that are read, at most.
+const READ: usize = 1_000;
+/// Sets that a store's files may hold free pages for while a backup reads, and that a backup may copy.
+const ROOM_OF_BACKUP: u64 = 4;
 
 /// The work that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +49,10 @@ impl Work {
         }
     }
 
-    /// The records of a set of so many that are there besides while it goes on, at most.
+    /// The records that there is to be room for besides a set of so many.
     pub fn records(self, set: u64) -> u64 {
         match self {
-            Work::Backup => set,
+            Work::Backup => ROOM_OF_BACKUP * set,
             Work::Batch => batch_records(set),
         }
     }
@@ -56,35 +62,50 @@ fn batch_records(set: u64) -> u64 {
     (set / BATCH_SHARE).max(1)
 }
 
-/// The work beside a trial's tenths, and what came of it.
-pub struct Company<'a> {
+/// The work beside a trial's tenths, and what came of it. All memory that it needs is taken before the store is opened.
+pub struct Alongside<'a> {
     work: Work,
     set: u64,
     threads: u64,
+    churn: Churn,
     records: &'a Records,
+    /// The records of a batch; none for backups.
+    batch: Vec<(Key, Vec<u8>)>,
     open: OpenFn,
     options: OpenOptions<'a>,
     backup: PathBuf,
-    seen: Alongside,
+    /// Whether it is under way.
+    busy: &'a AtomicBool,
+    seen: result::Alongside,
+    /// The syncs of its own thread.
+    syncs: u64,
 }
 
-impl<'a> Company<'a> {
+impl<'a> Alongside<'a> {
     /// That of a trial, whose store is opened so.
     pub fn new(
         work: Work,
         parameters: &LifeParameters,
-        records: &'a Records,
+        (records, busy): (&'a Records, &'a AtomicBool),
         (open, options): (OpenFn, OpenOptions<'a>),
-    ) -> Company<'a> {
-        let LifeParameters { records: set, threads, .. } = *parameters;
+    ) -> Alongside<'a> {
+        let LifeParameters { records: set, threads, churn, .. } = *parameters;
+        let count = if work == Work::Batch { batch_records(set) } else { 0 };
+        let record = |index| {
+            let mut value = Vec::new();
+            records.append_value(index, 0, &mut value);
+            (records.key(index), value)
+        };
+        let batch = (FIRST..FIRST + count).map(record).collect();
         let backup = options.directory.join(BACKUP);
-        Company { work, set, threads, records, open, options, backup, seen: Alongside::default() }
+        let seen = result::Alongside::default();
+        Alongside { work, set, threads, churn, records, batch, open, options, backup, busy, seen, syncs: 0 }
     }
 
-    /// Sees that the store, as it was opened, has a backup where one is to be made. It is empty.
+    /// Whether the store, as it was opened, has a backup where one is to be made. It is empty.
     ///
     /// # Errors
-    /// The store's own; [`None`] where it has none.
+    /// The store's own.
     pub fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
         if self.work == Work::Batch {
             return Ok(true);
@@ -99,46 +120,75 @@ impl<'a> Company<'a> {
     /// # Errors
     /// Those of `steps`; the store's own.
     pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+        self.remove_backup()?;
         let this = &*self;
-        let (done, turn) = thread::scope(|scope| {
+        let (done, steps_ended, turn) = thread::scope(|scope| {
             let turn = scope.spawn(|| this.turn(store));
             let done = steps();
+            let ended = Instant::now();
             let turn =
                 turn.join().unwrap_or_else(|_| Err(Stop::harness("the work beside the steps panicked")));
-            (done, turn)
+            (done, ended, turn)
         });
         let (done, turn) = (done?, turn?);
-        self.note(turn);
+        let beside = turn.ended.min(steps_ended).saturating_duration_since(turn.began);
+        self.seen.by = turn.by;
+        self.seen.took_ns.push((turn.ended - turn.began).as_nanos() as u64);
+        self.seen.beside_ns.push(beside.as_nanos() as u64);
+        self.syncs += turn.syncs;
+        if self.work == Work::Backup {
+            let disk =
+                disk::usage(&self.backup).map_err(|error| failed("measuring", &self.backup, &error))?;
+            self.seen.bytes.push(disk.allocated_bytes);
+        }
         Ok(done)
     }
 
-    fn note(&mut self, Turn { by, took_ns, bytes }: Turn) {
-        self.seen.by = by;
-        self.seen.took_ns.push(took_ns);
-        self.seen.bytes.extend(bytes);
+    /// The syncs that its own thread has made so far.
+    pub fn syncs(&self) -> u64 {
+        self.syncs
+    }
+
+    /// The writes of the threads that may have been made durable by these syncs, at most: each of its batches can be written together with
+    /// one write of each thread.
+    pub fn shared(&self) -> u64 {
+        let batches = if self.work == Work::Batch { 2 } else { 0 };
+        batches * self.seen.took_ns.len() as u64 * self.threads
+    }
+
+    /// The records that it has handed to the store so far.
+    pub fn written(&self) -> Written {
+        let turns = self.seen.took_ns.len() as u64;
+        let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
+        let records = self.batch.len() as u64 * turns;
+        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes as u64 * turns }
     }
 
     fn turn(&self, store: &dyn Store) -> Result<Turn, Stop> {
-        match self.work {
+        let before = syncs::of_this_thread();
+        let (by, began, ended) = match self.work {
             Work::Backup => {
-                self.remove_backup()?;
-                let start = Instant::now();
-                let by =
-                    self.back_up(store)?.ok_or_else(|| Stop::harness("the store has no backup any more"))?;
-                let took_ns = start.elapsed().as_nanos() as u64;
-                Ok(Turn { by: by.into(), took_ns, bytes: Some(self.backup_bytes()?) })
+                let (made, began, ended) = self.timed(|| self.back_up(store));
+                let by = made?.ok_or_else(|| Stop::harness("the store has no backup any more"))?;
+                (by.to_owned(), began, ended)
             }
-            Work::Batch => self.batch(store),
-        }
+            Work::Batch => self.batch(store)?,
+        };
+        Ok(Turn { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
+    }
+
+    /// Does a part of the work, which those beside it are told of.
+    fn timed<T>(&self, part: impl FnOnce() -> T) -> (T, Instant, Instant) {
+        self.busy.store(true, Ordering::Relaxed);
+        let began = Instant::now();
+        let done = part();
+        let ended = Instant::now();
+        self.busy.store(false, Ordering::Relaxed);
+        (done, began, ended)
     }
 
     fn back_up(&self, store: &dyn Store) -> Result<Option<&'static str>, Stop> {
         store.back_up(&self.backup).map_err(|error| Stop::store("making a backup", &error))
-    }
-
-    fn backup_bytes(&self) -> Result<u64, Stop> {
-        let disk = disk::usage(&self.backup);
-        disk.map(|disk| disk.allocated_bytes).map_err(|error| failed("measuring", &self.backup, &error))
     }
 
     fn remove_backup(&self) -> Result<(), Stop> {
@@ -151,58 +201,79 @@ impl<'a> Company<'a> {
     }
 
     /// Inserts a batch, by the clock, and removes it.
-    fn batch(&self, store: &dyn Store) -> Result<Turn, Stop> {
-        let count = batch_records(self.set);
+    fn batch(&self, store: &dyn Store) -> Result<(String, Instant, Instant), Stop> {
         let mut session = crew::session(store)?;
-        let indexes = FIRST..FIRST + count;
-        let keys: Vec<Key> = indexes.clone().map(|index| self.records.key(index)).collect();
-        let values: Vec<Vec<u8>> = indexes
-            .map(|index| {
-                let mut value = Vec::new();
-                self.records.append_value(index, 0, &mut value);
-                value
-            })
-            .collect();
         let records: Vec<(&[u8], &[u8])> =
-            keys.iter().zip(&values).map(|(key, value)| (&key[..], &value[..])).collect();
-        let start = Instant::now();
-        session.insert_batch(&records).map_err(|error| Stop::store("inserting a large batch", &error))?;
-        let took_ns = start.elapsed().as_nanos() as u64;
-        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+            self.batch.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+        let (done, began, ended) = self.timed(|| session.insert_batch(&records));
+        done.map_err(|error| Stop::store("inserting a large batch", &error))?;
+        let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
         session.remove_batch(&keys).map_err(|error| Stop::store("removing a large batch", &error))?;
-        Ok(Turn { by: format!("a batch of {}", grouped(count)), took_ns, bytes: None })
+        Ok((format!("a batch of {}", grouped(records.len() as u64)), began, ended))
     }
 
-    /// Sees that the last backup, if any, is a store that has all records, and deletes it.
+    /// Sees that the last backup, if any, is a store that has the records of the set, whose parts these are at the end, and deletes it.
     ///
     /// # Errors
-    /// Where it can't be opened, or has not as many records as the set, give or take those that were on their way.
-    pub fn finish(self) -> Result<Alongside, Stop> {
+    /// Where it can't be opened, or lacks records, or has wrong ones.
+    pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, Stop> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
             let store = (self.open)(&options).map_err(|error| Stop::store("opening the backup", &error))?;
-            let count =
-                store.count().map_err(|error| Stop::store("counting the backup's records", &error))?;
+            self.check(&*store, parts)?;
             store.close().map_err(|error| Stop::store("closing the backup", &error))?;
-            // Between removing a record and inserting another a thread has one less; those of a log go later, 100 at once.
-            let (least, most) = (self.set - self.threads.min(self.set), self.set + 101 * self.threads);
-            if !(least..=most).contains(&count) {
-                let set = self.set;
-                return Err(Stop::wrong_data(format!(
-                    "the backup has {count} records where the store has {set}"
-                )));
-            }
             self.remove_backup()?;
         }
         Ok(self.seen)
+    }
+
+    /// Holds a backup to the set: to its number of records, and a sample of them to what they were at any time. Where records are replaced,
+    /// each thread may have been between removing one and inserting another, and those of a log go later, 100 at once.
+    fn check<'s>(&self, backup: &dyn Store, parts: impl IntoIterator<Item = &'s Set>) -> Result<(), Stop> {
+        let wrong = |what: String| Stop::wrong_data(format!("the backup {what}"));
+        let count = backup.count().map_err(|error| Stop::store("counting the backup's records", &error))?;
+        let replaces = self.churn.replaces();
+        let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
+        if !(self.set.saturating_sub(fewer)..=self.set + more).contains(&count) {
+            return Err(wrong(format!("has {count} records where the store has {}", self.set)));
+        }
+        let mut session = crew::session(backup)?;
+        let step = (self.set as usize).div_ceil(READ).max(1);
+        let mut missing = 0;
+        for part in parts {
+            for place in (0..part.all().len()).step_by(step) {
+                let mut is_there = false;
+                for (index, version) in part.states(place) {
+                    is_there = self.has(&mut *session, index, version)?;
+                    if is_there {
+                        break;
+                    }
+                }
+                missing += u64::from(!is_there);
+            }
+        }
+        if missing > fewer {
+            return Err(wrong(format!("lacks {missing} of the records that were read, or has other values")));
+        }
+        Ok(())
+    }
+
+    fn has(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, Stop> {
+        let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
+        self.records.append_value(index, version, &mut value);
+        session
+            .get(&key, &mut |found| is_right = found == value)
+            .map_err(|error| Stop::store("reading the backup", &error))?;
+        Ok(is_right)
     }
 }
 
 /// One turn of the work.
 struct Turn {
     by: String,
-    took_ns: u64,
-    bytes: Option<u64>,
+    began: Instant,
+    ended: Instant,
+    syncs: u64,
 }
 
 fn failed(doing: &str, path: &Path, error: &std::io::Error) -> Stop {

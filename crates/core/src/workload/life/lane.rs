@@ -1,6 +1,8 @@
 //! A thread's work: step after step, each call timed from just before it to just after it. Keys and values are made before,
 //! and what was read is checked after.
 
+use std::sync::atomic::AtomicBool;
+
 use super::bursts::{Schedule, Seen};
 use super::parameters::LifeParameters;
 use super::pauses::Watch;
@@ -63,8 +65,8 @@ pub struct Lane<'a> {
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
-    /// The calls that took long.
-    pub pauses: Watch,
+    /// Its calls, as they are watched.
+    pub watch: Watch<'a>,
     /// Whether the oldest records are removed many at once.
     in_lots: bool,
     /// Those that are to be removed then.
@@ -93,7 +95,7 @@ impl<'a> Lane<'a> {
     pub fn new(
         work: &LifeParameters,
         thread: u64,
-        (records, gauge): (&'a Records, &'a Gauge<'a>),
+        (records, gauge, busy): (&'a Records, &'a Gauge<'a>, &'a AtomicBool),
         scans: bool,
         seed: u64,
     ) -> Result<Lane<'a>, String> {
@@ -105,7 +107,7 @@ impl<'a> Lane<'a> {
             records,
             gauge,
             steps: (work.steps + threads - 1 - thread) / threads,
-            pauses: Watch::new(),
+            watch: Watch::new(gauge.clock, threads, busy),
             in_lots: work.churn == Churn::Log,
             lot: Vec::with_capacity(LOT),
             scans,
@@ -130,7 +132,7 @@ impl<'a> Lane<'a> {
         let end = clock.now();
         let ns = clock.nanoseconds(start, end).max(1);
         self.recorder.record(kind, ns);
-        self.pauses.called(ns, end);
+        self.watch.called(kind, ns, end);
         done
     }
 
@@ -201,8 +203,8 @@ impl<'a> Lane<'a> {
         });
         let found = found.map_err(|error| failed("looking for", oldest, &error))?;
         self.recorder.of_mut(SCAN).value_bytes += bytes;
-        // Of several threads another's may be the first.
-        if found == 1 && (first == *oldest || !self.set.is_whole()) {
+        // Of several threads another's may stand before it.
+        if found == 1 && (first == *oldest || (!self.set.is_whole() && first < *oldest)) {
             return Ok(());
         }
         let key = String::from_utf8_lossy(&first).into_owned();
@@ -219,7 +221,7 @@ impl Lane<'_> {
     fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
-        (schedule, store): (Schedule, &dyn Store),
+        schedule: Schedule,
         started: &Started<'_>,
     ) -> Result<(), Stop> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
@@ -235,7 +237,6 @@ impl Lane<'_> {
             self.step(session, &planned)?;
             let end = clock.now();
             seen.note((part, at_ns), is_free, clock.nanoseconds(moment, end));
-            self.pauses.stepped(store, clock)?;
             if end > gives_up {
                 break;
             }
@@ -262,7 +263,7 @@ impl Lane<'_> {
             for _ in 0..most {
                 let planned = self.plan();
                 self.step(session, &planned)?;
-                self.pauses.stepped(store, clock)?;
+                self.watch.stepped(store)?;
             }
             seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
             Ok::<_, Stop>(most)
@@ -281,12 +282,16 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
         approach: Approach<'_>,
     ) -> Result<Part, Stop> {
         let clock = self.gauge.clock;
-        self.pauses.begin(store, clock)?;
+        match round {
+            Round::Tenth => self.watch.begin(store)?,
+            // Asking the engine would make the steps behind it late.
+            Round::Bursts(_) => self.watch.end(),
+        }
         let started = approach.cross()?;
         let begin = clock.now();
         match round {
             Round::Tenth => self.tenth(session, store, &started)?,
-            Round::Bursts(schedule) => self.bursts(session, (schedule, store), &started)?,
+            Round::Bursts(schedule) => self.bursts(session, schedule, &started)?,
         }
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;

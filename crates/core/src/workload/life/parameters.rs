@@ -149,6 +149,11 @@ pub fn has_held_reader(cell: &Cell) -> bool {
     cell.text(Axis::READER) == "held"
 }
 
+/// Whether a reader is held, or other work goes on beside the steps.
+fn has_others(cell: &Cell) -> bool {
+    has_held_reader(cell) || Work::of(cell).is_some()
+}
+
 /// The sessions that are open at once: of the threads, and of another one that writes large batches.
 pub fn sessions(cell: &Cell) -> u64 {
     u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch))
@@ -162,7 +167,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         if threads > 1 && able.threads == Threads::One {
             return Err(Reason::OneSession { store: store.name, threads: threads as u32 });
         }
-        if case.cell.records().from < threads {
+        if case.cell.records().from < u64::from(case.cell.threads()) {
             return Err(Reason::Contradiction("a thread would have no record".into()));
         }
         match Work::of(case.cell) {
@@ -170,6 +175,10 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
                 return Err(Reason::Contradiction(
                     "a backup and large batches are not looked at together".into(),
                 ));
+            }
+            _ if has_others(case.cell) && !case.parameters.list::<Percent>(&BURSTS).is_empty() => {
+                let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
+                return Err(Reason::Contradiction(why.into()));
             }
             Some(Work::Backup) if !able.backup => return Err(Reason::NoBackup { store: store.name }),
             _ => {}

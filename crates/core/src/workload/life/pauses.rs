@@ -1,74 +1,121 @@
 //! Pauses: calls that take long. The engine is asked for the work that it does for itself, after each of them and now and then without
 //! one, so that what comes with pauses is told from what goes on all the time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::lane::KINDS;
 use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
-use crate::result::{Pauses, Upkeep};
-use crate::store::Store;
+use crate::result::{Calls, Looks, Pauses, UpkeepSeen};
+use crate::store::{Store, Upkeep};
 use crate::workload::stop::Stop;
 
 /// A call that takes longer is a pause.
-pub const PAUSE_NS: u64 = 10_000_000;
+const PAUSE_NS: u64 = 10_000_000;
 
-/// The time between two looks at the engine, and the most that looks may take of all time.
-const BETWEEN_NS: u64 = 10_000_000;
+/// The time between two looks at the engine that all threads make.
+const BETWEEN_NS: f64 = 10e6;
+/// Looks take no more of all time than one part of so many, and no more than one of so many after pauses.
 const MOST_LOOKING: u64 = 50;
+const MOST_AFTER_PAUSES: u64 = 10;
 
-/// A thread's pauses.
-pub struct Watch {
+/// A thread's calls, as it makes them.
+pub struct Watch<'a> {
+    clock: &'a Clock,
+    /// Whether other work is under way beside the steps.
+    busy: &'a AtomicBool,
+    was_busy: bool,
+    /// The calls beside that work, and the others.
+    pub beside: Calls,
+    pub otherwise: Calls,
     pauses: Pauses,
-    /// The engine's figures at the last look.
-    last: Vec<(&'static str, u64)>,
-    /// The moment from which it is asked again.
+    by_kind: [u64; KINDS.len()],
+    /// The engine's own work at the last look, and when that was.
+    last: Vec<Upkeep>,
+    looked: u64,
+    /// The time between two looks, in ticks, and the moment of the next.
+    between: u64,
     due: u64,
+    /// The time that the last look took, in ticks.
+    took: u64,
     /// The end of the last call.
     ended: u64,
     /// Whether a call since the last look was a pause.
     paused: bool,
+    /// Whether calls are watched.
+    is_on: bool,
     /// The time that this thread had been in syncs when the last call ended.
     synced_ns: u64,
 }
 
-impl Watch {
-    /// That of a trial.
-    pub fn new() -> Watch {
-        let pauses = Pauses { over_ns: PAUSE_NS, ..Pauses::default() };
-        Watch { pauses, last: Vec::new(), due: 0, ended: 0, paused: false, synced_ns: 0 }
+impl<'a> Watch<'a> {
+    /// That of one of so many threads, beside work that `busy` tells of.
+    pub fn new(clock: &'a Clock, threads: u64, busy: &'a AtomicBool) -> Watch<'a> {
+        Watch {
+            clock,
+            busy,
+            was_busy: false,
+            beside: Calls::default(),
+            otherwise: Calls::default(),
+            pauses: Pauses { over_ns: PAUSE_NS, ..Pauses::default() },
+            by_kind: [0; KINDS.len()],
+            last: Vec::new(),
+            looked: 0,
+            between: clock.ticks(BETWEEN_NS * threads as f64) as u64,
+            due: 0,
+            took: 0,
+            ended: 0,
+            paused: false,
+            is_on: false,
+            synced_ns: 0,
+        }
     }
 
     /// A round begins.
     ///
     /// # Errors
     /// The store's own.
-    pub fn begin(&mut self, store: &dyn Store, clock: &Clock) -> Result<(), Stop> {
+    pub fn begin(&mut self, store: &dyn Store) -> Result<(), Stop> {
         self.last = ask(store)?;
-        self.paused = false;
+        (self.paused, self.is_on) = (false, true);
         self.synced_ns = syncs::of_this_thread().ns();
-        self.due = clock.now() + clock.ticks(BETWEEN_NS as f64) as u64;
+        self.looked = self.clock.now();
+        self.due = self.looked + self.between;
         if self.pauses.sync_ns.is_none() && syncs::in_effect().is_ok() && !children::is_there() {
             self.pauses.sync_ns = Some(0);
         }
         Ok(())
     }
 
-    /// A call has taken so long, until this moment.
+    /// The calls that follow are not watched.
+    pub fn end(&mut self) {
+        self.is_on = false;
+    }
+
+    /// A call of a kind has taken so long, until this moment.
     #[inline]
-    pub fn called(&mut self, ns: u64, ended: u64) {
-        self.pauses.calls += 1;
+    pub fn called(&mut self, kind: usize, ns: u64, ended: u64) {
+        if !self.is_on {
+            return;
+        }
+        let is_busy = self.busy.load(Ordering::Relaxed);
+        // One that was under way when the work began or ended counts as beside it.
+        if is_busy || self.was_busy { &mut self.beside } else { &mut self.otherwise }.add(ns);
+        self.was_busy = is_busy;
         self.pauses.calls_ns += ns;
         self.ended = ended;
         let synced_ns = syncs::of_this_thread().ns();
         if ns > PAUSE_NS {
-            self.pause(ns, synced_ns - self.synced_ns);
+            self.pause(kind, ns, synced_ns - self.synced_ns);
         }
         self.synced_ns = synced_ns;
     }
 
     #[cold]
-    fn pause(&mut self, ns: u64, in_syncs_ns: u64) {
+    fn pause(&mut self, kind: usize, ns: u64, in_syncs_ns: u64) {
+        self.by_kind[kind] += 1;
         let pauses = &mut self.pauses;
-        pauses.count += 1;
         pauses.total_ns += ns;
         pauses.longest_ns = pauses.longest_ns.max(ns);
         pauses.sync_ns = pauses.sync_ns.map(|all| all + in_syncs_ns.min(ns));
@@ -80,40 +127,45 @@ impl Watch {
     /// # Errors
     /// The store's own.
     #[inline]
-    pub fn stepped(&mut self, store: &dyn Store, clock: &Clock) -> Result<(), Stop> {
-        if self.paused || self.ended >= self.due { self.look(store, clock) } else { Ok(()) }
+    pub fn stepped(&mut self, store: &dyn Store) -> Result<(), Stop> {
+        let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
+        if (self.paused && may_look) || self.ended >= self.due { self.look(store) } else { Ok(()) }
     }
 
     #[cold]
-    fn look(&mut self, store: &dyn Store, clock: &Clock) -> Result<(), Stop> {
-        let begin = clock.now();
+    fn look(&mut self, store: &dyn Store) -> Result<(), Stop> {
+        let begin = self.clock.now();
         let now = ask(store)?;
-        let pauses = &mut self.pauses;
-        let looks = if self.paused { &mut pauses.looks_after } else { &mut pauses.looks_otherwise };
-        *looks += 1;
-        for (work, figure) in &now {
-            let was = self.last.iter().find(|(other, _)| other == work).map_or(0, |(_, was)| *was);
-            let place = pauses.upkeep.iter().position(|one| one.work == *work).unwrap_or_else(|| {
-                pauses.upkeep.push(Upkeep { work: (*work).into(), ..Upkeep::default() });
+        let span_ns = self.clock.nanoseconds(self.looked, begin);
+        let Watch { pauses, last, paused, .. } = self;
+        let looks = if *paused { &mut pauses.after } else { &mut pauses.otherwise };
+        *looks = Looks { count: looks.count + 1, span_ns: looks.span_ns + span_ns };
+        for one in &now {
+            let before = last.iter().find(|other| other.work == one.work);
+            let is_found = one.under_way || before.is_none_or(|before| before.count != one.count);
+            let place = pauses.upkeep.iter().position(|seen| seen.work == one.work).unwrap_or_else(|| {
+                pauses.upkeep.push(UpkeepSeen { work: one.work.into(), ..UpkeepSeen::default() });
                 pauses.upkeep.len() - 1
             });
-            let of = &mut pauses.upkeep[place];
-            *if self.paused { &mut of.after } else { &mut of.otherwise } += u64::from(was != *figure);
+            let seen = &mut pauses.upkeep[place];
+            *if *paused { &mut seen.after } else { &mut seen.otherwise } += u64::from(is_found);
         }
-        self.last = now;
-        self.paused = false;
-        let end = clock.now();
-        let took = end - begin;
-        self.due = end + (clock.ticks(BETWEEN_NS as f64) as u64).max(took * MOST_LOOKING);
+        *last = now;
+        *paused = false;
+        self.looked = self.clock.now();
+        self.took = self.looked - begin;
+        self.due = self.looked + self.between.max(self.took * MOST_LOOKING);
         Ok(())
     }
 
-    /// All that was seen.
+    /// All pauses that were seen.
     pub fn result(self) -> Pauses {
-        self.pauses
+        let named = KINDS.iter().zip(self.by_kind).filter(|(_, count)| *count > 0);
+        let by_call = named.map(|(kind, count)| ((*kind).to_owned(), count)).collect();
+        Pauses { calls: self.beside.count + self.otherwise.count, by_call, ..self.pauses }
     }
 }
 
-fn ask(store: &dyn Store) -> Result<Vec<(&'static str, u64)>, Stop> {
+fn ask(store: &dyn Store) -> Result<Vec<Upkeep>, Stop> {
     store.upkeep().map_err(|error| Stop::store("reading what the engine does for itself", &error))
 }

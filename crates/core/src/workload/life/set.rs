@@ -53,7 +53,7 @@ pub struct Step {
     pub new: Record,
 }
 
-/// A thread's part of the set, and what comes next. Of several threads each has every so-manieth record, so that they never meet.
+/// A thread's part of the set, and what comes next. The records are dealt out to the threads in turn, so that no two write the same.
 pub struct Set {
     churn: Churn,
     thread: u64,
@@ -99,8 +99,23 @@ impl Set {
 
     /// The record in a place.
     pub fn at(&self, place: usize) -> Record {
-        let own = place as u64 + u64::from(self.generations[place]) * self.len();
-        (own * self.threads + self.thread, self.versions[place])
+        (self.of(place, self.generations[place]), self.versions[place])
+    }
+
+    /// All that the record in a place has been, the newest first.
+    pub fn states(&self, place: usize) -> impl Iterator<Item = Record> {
+        let (generation, version) = (self.generations[place], self.versions[place]);
+        let generations = (0..=generation).rev().map(move |generation| self.of(place, generation));
+        // Versions begin anew after 255.
+        let versions = (0..=u8::MAX).map(move |earlier| version.wrapping_sub(earlier));
+        let replaces = self.replaces();
+        let newest = self.of(place, generation);
+        let overwritten = versions.map(move |version| (newest, version)).take_while(move |_| !replaces);
+        overwritten.chain(generations.map(move |index| (index, version)).take_while(move |_| replaces))
+    }
+
+    fn of(&self, place: usize, generation: u32) -> u64 {
+        (place as u64 + u64::from(generation) * self.len()) * self.threads + self.thread
     }
 
     /// Takes the next step.
@@ -152,6 +167,22 @@ mod tests {
             let (set, held) = after(churn, 1_234);
             assert_eq!(held.len(), 50);
             assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_remembers_what_its_record_was() {
+        for churn in [Churn::Uniform, Churn::Replace] {
+            let mut set = Set::new(churn, (1, 2), 8, 7).unwrap();
+            let mut was: Vec<Vec<Record>> = (0..4).map(|place| vec![set.at(place)]).collect();
+            for _ in 0..40 {
+                let Step { old, new } = set.step();
+                was.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
+            }
+            for (place, mut states) in was.into_iter().enumerate() {
+                states.reverse();
+                assert_eq!(set.states(place).take(states.len()).collect::<Vec<_>>(), states, "{churn:?}");
+            }
         }
     }
 

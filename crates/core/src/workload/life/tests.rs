@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::cell::Cell;
 use crate::result::Failure;
-use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef};
+use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::table::Workload;
@@ -146,9 +146,9 @@ impl Store for Wrong {
         std::fs::create_dir(to).unwrap();
         Ok(Some("an empty folder"))
     }
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let stalls = if self.way == Way::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
-        Ok(vec![("stall", stalls), ("nothing", 7)])
+        Ok(vec![Upkeep::done("stall", stalls), Upkeep::done("nothing", 7)])
     }
     fn close(self: Box<Self>) -> Result<()> {
         self.over.close()
@@ -214,7 +214,8 @@ fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
     let stall = STALL.as_nanos() as u64;
     assert_eq!((pauses.over_ns, pauses.calls), (10_000_000, 500));
     // One in a hundred calls; another may have taken long for a reason of the machine's.
-    assert!(pauses.count >= 5 && pauses.looks_after >= 5, "{pauses:?}");
+    assert!(pauses.count() >= 5 && pauses.after.count >= 5, "{pauses:?}");
+    assert_eq!(pauses.by_call.keys().collect::<Vec<_>>(), ["update"]);
     assert!(pauses.longest_ns >= stall && pauses.total_ns >= 5 * stall && pauses.calls_ns >= pauses.total_ns);
     let of = |work: &str| pauses.upkeep.iter().find(|one| one.work == work).unwrap();
     assert_eq!((of("stall").after, of("nothing").after, of("nothing").otherwise), (5, 0, 0), "{pauses:?}");
@@ -245,18 +246,68 @@ fn large_batches_come_and_go_beside_the_steps() {
     let alongside = measured.alongside.unwrap();
     assert_eq!((alongside.by.as_str(), alongside.took_ns.len()), ("a batch of 5", TENTHS));
     assert!(alongside.bytes.is_empty() && measured.stored.records == 50);
+    assert_eq!(alongside.beside_ns.len(), TENTHS);
+    assert_eq!(alongside.beside.count + alongside.otherwise.count, measured.pauses.unwrap().calls);
+    // 500 steps are handed over, 50 are loaded, and 5 come ten times.
+    assert_eq!(measured.written.unwrap().records, 600);
     assert_eq!(measured.audit.unwrap().read_back, 50);
+}
+
+/// A folder of files whose backup has as many, with other values.
+struct Others {
+    over: Box<dyn Store>,
+    folder: PathBuf,
+}
+
+impl Store for Others {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        self.over.session()
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.over.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.over.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.over.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.over.settings()
+    }
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        std::fs::create_dir(to).unwrap();
+        for file in std::fs::read_dir(&self.folder).unwrap().flatten() {
+            if file.metadata().unwrap().is_file() {
+                std::fs::write(to.join(file.file_name()), b"another").unwrap();
+            }
+        }
+        Ok(Some("other values"))
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.over.close()
+    }
+}
+
+fn others(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let over = FLAT_FOLDER.open.unwrap()(options)?;
+    Ok(Box::new(Others { over, folder: options.directory.to_path_buf() }))
 }
 
 #[test]
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
     let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
-    let Err(Ended::Failed(stop)) = trial_on(&backups, &[], &stores, ("memory", "uniform")) else {
-        panic!("nothing was noticed")
+    let refused = |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform"))
+    {
+        Err(Ended::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
+        other => panic!("nothing was noticed: {other:?}"),
     };
-    assert_eq!(stop.failure, Failure::WrongData);
-    assert_eq!(stop.message, "the backup has 0 records where the store has 50");
+    assert_eq!(refused(&stores, "memory"), "the backup has 0 records where the store has 50");
+    // As many, and not one as it was.
+    let stores = [StoreDef { open: Ok(&others), ..FLAT_FOLDER }];
+    let message = refused(&stores, "flat-folder");
+    assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
     let none = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
     assert!(matches!(none, Err(Ended::Unsupported(_))), "{none:?}");
 }

@@ -158,9 +158,9 @@ fn load(
     let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
     let after = aging.after_load();
     let mut done = loader::load(Some(count), batch, session, acknowledged, after, numbered(count, add))?;
-    aging.age(&mut done, session, acknowledged, |record, to_come, key, value| {
+    aging.age(&mut done, session, acknowledged, |record, version, key, value| {
         key.extend_from_slice(shared.definition().naming.name(record).bytes());
-        shared.fields.append(record, 1 + to_come, value);
+        shared.fields.append(record, 1 + version, value);
     })?;
     Ok(done)
 }

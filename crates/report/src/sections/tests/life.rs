@@ -1,8 +1,10 @@
 //! The sections of a set's life.
 
+use std::collections::BTreeMap;
+
 use storebench_core::result::{
-    Alongside, Burst, Compacted, Disk, Fragmentation, GivingBack, Latency, OVERALL, Pauses, Pieces, Run,
-    Upkeep,
+    Alongside, Burst, Calls, Compacted, Disk, Fragmentation, GivingBack, Latency, Looks, OVERALL, Pauses,
+    Pieces, Run, UpkeepSeen,
 };
 
 use super::{Sample, samples, shown};
@@ -62,18 +64,20 @@ pub fn pausing() -> Run {
     let mut run = samples::run("box", &stores);
     for trial in &mut run.trials {
         let store = trial.cell.store().to_owned();
-        let work = |work: &str, after, otherwise| Upkeep { work: work.into(), after, otherwise };
+        let work = |work: &str, after, otherwise| UpkeepSeen { work: work.into(), after, otherwise };
+        let by_call = [("update".to_owned(), 2), ("scan".to_owned(), 12)];
+        let looks = |count, each_ns: u64| Looks { count, span_ns: count * each_ns };
         let told = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
         trial.measured.as_mut().unwrap().pauses = Some(Pauses {
             over_ns: 10_000_000,
             calls: 100_000,
             calls_ns: 4_000_000_000,
-            count: if store == "flat-folder" { 0 } else { 14 },
+            by_call: if store == "flat-folder" { BTreeMap::new() } else { by_call.into() },
             total_ns: 1_000_000_000,
             longest_ns: 210_000_000,
             sync_ns: (store == "redb").then_some(900_000_000),
-            looks_after: 13,
-            looks_otherwise: 1_000,
+            after: looks(13, 40_000_000),
+            otherwise: looks(1_000, 10_000_000),
             upkeep: if store == "rocksdb" { told } else { Vec::new() },
         });
     }
@@ -85,7 +89,15 @@ pub fn backed_up() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
     for trial in &mut run.trials {
         let took_ns = (1..=10).map(|tenth| tenth * 1_000_000).collect();
-        let alongside = Alongside { by: "VACUUM INTO".into(), took_ns, bytes: vec![64 << 10; 10] };
+        let calls = |count, longest_ns| Calls { count, longest_ns };
+        let alongside = Alongside {
+            by: "VACUUM INTO".into(),
+            took_ns,
+            beside_ns: vec![1_000_000; 10],
+            bytes: vec![64 << 10; 10],
+            beside: calls(200, 12_000_000),
+            otherwise: calls(9_800, 300_000),
+        };
         trial.measured.as_mut().unwrap().alongside = Some(alongside);
     }
     run

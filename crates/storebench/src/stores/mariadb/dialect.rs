@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use storebench_core::server::Known;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType, SqlValue};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Client, Login};
 use super::password::password;
@@ -189,18 +189,18 @@ impl Server for Mysql {
         Ok(Kept { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }
 
-    /// Figures of InnoDB; another engine has none of them.
-    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
-        const TOLD: [(&str, &str); 2] =
-            [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
-        let told = TOLD.map(|(work, name)| Ok(status(client, name)?.map(|figure| (work, figure))));
-        told.into_iter().filter_map(Result::transpose).collect()
-    }
-
     fn synced(client: &mut Client, kept: &Kept) -> Result<Option<u64>> {
         let Some(name) = kept.counter else { return Ok(None) };
         let loads = kept.loads.load(Ordering::Relaxed);
         Ok(status(client, name)?.map(|count| count + loads))
+    }
+
+    /// Figures of InnoDB; another engine has none of them.
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
+        const TOLD: [(&str, &str); 2] =
+            [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
+        let told = TOLD.map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
+        told.into_iter().filter_map(Result::transpose).collect()
     }
 
     fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {

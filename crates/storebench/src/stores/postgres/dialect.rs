@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use storebench_core::server::running::{Address, At};
 use storebench_core::server::{Known, Segment};
 use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Client, Login};
 use super::{PORT, config, password};
@@ -197,17 +197,17 @@ impl Server for Postgresql {
         })
     }
 
-    /// The newest checkpoint that is over.
-    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
-        let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
-        Ok(sql::number(client, at)?.map(|at| ("checkpoint", at)).into_iter().collect())
-    }
-
     fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
         let Some(query) = counts else { return Ok(None) };
         // The counts of this session are told with its next statement.
         client.execute("SELECT pg_stat_force_next_flush()")?;
         sql::number(client, query)
+    }
+
+    /// The newest checkpoint that is over; one that is under way is not told.
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
+        let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
+        Ok(sql::number(client, at)?.map(|at| Upkeep::done("checkpoint", at)).into_iter().collect())
     }
 
     /// Does the work that autovacuum and the next checkpoint would do.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 use storebench_core::server::Known;
 use storebench_core::server::running::{Address, At};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Answer, Client, odd};
 use super::session::Records;
@@ -161,18 +161,18 @@ impl Server for RedisServer {
     }
 
     /// It counts none.
+    fn synced(_client: &mut Client, _kept: &Kept) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// A snapshot and a new log are written by a copy of the process.
-    fn upkeep(client: &mut Client) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let told = client.text(&[b"INFO"])?;
         let figure =
             |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
-        let copying = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress");
-        let forks = figure("total_forks") << 2 | copying;
-        Ok(vec![("fork", forks), ("delayed fsync", figure("aof_delayed_fsync"))])
-    }
-
-    fn synced(_client: &mut Client, _kept: &Kept) -> Result<Option<u64>> {
-        Ok(None)
+        let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
+        let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
+        Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
     }
 
     /// The snapshot that is due within the hour, and the log on the disk. On a running server the records of others are in both.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{Kind, StoreError};
+use storebench_core::store::{Kind, StoreError, Upkeep};
 
 use super::subject::for_each;
 
@@ -115,20 +115,21 @@ fn statistics_are_told_without_error() {
 fn an_engine_that_tells_of_its_own_work_tells_that_it_was_done() {
     for_each(|subject| {
         let store = subject.open();
+        let names = |told: &[Upkeep]| told.iter().map(|one| one.work).collect::<Vec<_>>();
+        let counts = |told: &[Upkeep]| told.iter().map(|one| one.count).collect::<Vec<_>>();
         let before = store.upkeep().unwrap();
         if before.is_empty() || subject.def.kind != Kind::Engine {
             return;
         }
-        assert_eq!(store.upkeep().unwrap(), before, "nobody has written");
+        assert_eq!(counts(&store.upkeep().unwrap()), counts(&before), "nobody has written");
         let keys: Vec<String> = (0..3_000).map(|number| format!("key-{number:028}")).collect();
         let value = [b'v'; 1024];
         let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (key.as_bytes(), &value[..])).collect();
         records.chunks(500).for_each(|some| store.session().unwrap().insert_batch(some).unwrap());
         store.settle().unwrap();
         let after = store.upkeep().unwrap();
-        let names = |told: &[(&'static str, u64)]| told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         assert_eq!(names(&after), names(&before));
-        assert_ne!(after, before, "what was written is in the files now");
+        assert_ne!(counts(&after), counts(&before), "what was written is in the files now");
     });
 }
 

@@ -161,25 +161,40 @@ impl Slurm {
         format!("{}{}", said.out, said.err)
     }
 
-    /// Kills a node: its daemon, and all that runs on it.
+    /// Kills a node: its daemon, those of its jobs, and all that runs on it.
     fn kill(&mut self, scratch: &Scratch, node: usize) {
-        let mine = format!("SLURMD_NODENAME=n{node}");
-        // The first two are munged and slurmctld.
-        let mut all = vec![self.daemons[node + 1].id().to_string()];
-        for process in fs::read_dir("/proc").unwrap().flatten() {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            let is_here = environment.split(|byte| *byte == 0).any(|one| one == mine.as_bytes());
-            let conf = self.conf.display().to_string();
-            let of_this = String::from_utf8_lossy(&environment).contains(&conf);
-            if is_here && of_this {
-                all.push(process.file_name().to_string_lossy().into_owned());
-            }
-        }
-        assert!(all.len() > 1, "nothing runs on the node");
+        let (mine, conf) = (format!("SLURMD_NODENAME=n{node}"), self.conf.display().to_string());
+        let is_here = |process: &u32| {
+            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            let has = |one: &[u8]| environment.split(|byte| *byte == 0).any(|variable| variable == one);
+            has(mine.as_bytes()) && has(format!("SLURM_CONF={conf}").as_bytes())
+        };
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let processes = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
+        let here: Vec<u32> = processes.filter(is_here).collect();
+        assert!(!here.is_empty(), "nothing runs on the node");
+        // A daemon that sees its job end would tell of that: it goes first. munged and slurmctld were started before the nodes.
+        let daemons = here.iter().filter_map(|process| parent(*process));
+        let daemons = daemons.filter(|parent| {
+            let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
+            name.starts_with("slurmstepd")
+        });
+        let all: Vec<String> = [self.daemons[node + 1].id()]
+            .into_iter()
+            .chain(daemons)
+            .chain(here.iter().copied())
+            .map(|process| process.to_string())
+            .collect();
         Command::new("kill").arg("-9").args(&all).stderr(Stdio::null()).status().unwrap();
         let down = [format!("NodeName=n{node}"), "State=DOWN".into(), "Reason=killed".into()];
         self.says(scratch, "scontrol", &["update", &down[0], &down[1], &down[2]]);
     }
+}
+
+/// The process that started another.
+fn parent(process: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
 impl Drop for Slurm {
@@ -233,8 +248,9 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     slurm.kill(&scratch, node.strip_prefix('n').unwrap().parse().unwrap());
     let before = results(&part);
     assert!(before < CELLS / 4 * trials, "it was finished before it was killed");
-    let is_pending = || slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", "%T"]).contains("PENDING");
-    wait_for("the job to be back in the queue", is_pending);
+    let is_back =
+        || slurm.says(&scratch, "scontrol", &["show", "job", &raw]).contains("Requeue=1 Restarts=1");
+    wait_for("the job to be back in the queue", is_back);
     // Slurm waits for two minutes otherwise.
     slurm.says(&scratch, "scontrol", &["update", &format!("JobId={raw}"), "StartTime=now"]);
     wait_for("the array to end", || slurm.says(&scratch, "squeue", &["-h"]).trim().is_empty());
@@ -255,6 +271,11 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     assert_eq!(trials_of_all, 2 * CELLS * trials);
     assert!(machines.iter().all(|run| run.header.hardware != node));
     assert!(machines.iter().flat_map(|run| &run.trials).all(|trial| trial.ok().is_some()));
+    // The killed machine comes up again, and whoever starts there next gives back what it held.
+    scratch.storebench(&format!("clean {place}")).ends(Exit::Success);
+    drop(slurm);
+    fs::remove_dir_all(scratch.join("slurm")).unwrap();
+    scratch.assert_nothing_left();
 }
 
 /// A file in YAML.

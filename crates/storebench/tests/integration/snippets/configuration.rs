@@ -49,7 +49,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
         assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
         let told = settings(def, &text);
-        let least = if def.settings.len() > 6 { 6 } else { 2 };
+        let least = if def.settings.len() > 7 { 6 } else { 2 };
         assert!(told.len() >= least, "{text}");
         let anew = Subject::new(def, None);
         // A socket's path is short.

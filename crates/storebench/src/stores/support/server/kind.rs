@@ -8,7 +8,9 @@ use storebench_core::server::Known;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError};
+use storebench_core::store::{
+    Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError, Upkeep,
+};
 
 use super::installed::Programs;
 use super::own::{self, Paths};
@@ -175,7 +177,7 @@ pub trait Server: Sized + 'static {
     ///
     /// # Errors
     /// The server's.
-    fn upkeep(_client: &mut Self::Client) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(_client: &mut Self::Client) -> Result<Vec<Upkeep>> {
         Ok(Vec::new())
     }
     /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's records get it.

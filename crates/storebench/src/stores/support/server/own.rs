@@ -25,8 +25,7 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let found = S::programs().chosen(options)?;
     // Two builds of one version need not have files of one form.
     let whose = options.settings.get(PROGRAMS).map_or_else(String::new, |folder| {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        folder.chars().map(plain).collect()
+        folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
     });
     let template = Template {
         name: format!("{}-{}{whose}{}", S::STORE, found.version, S::fixed_with_files(&plan)),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
-    Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, hold_to_tier,
+    Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, Upkeep, hold_to_tier,
 };
 
 use super::installed::PROGRAMS;
@@ -124,7 +124,7 @@ impl<S: Server> Store for ServerStore<S> {
         S::version(&mut self.own()).ok()
     }
 
-    fn upkeep(&self) -> Result<Vec<(&'static str, u64)>> {
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
         S::upkeep(&mut self.own())
     }
 
