@@ -117,21 +117,11 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     trial.worked()?;
     let mut lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
     let others = alongside.as_ref().map_or_else(Written::default, Alongside::written);
-    // Of what else goes on, no sync counts for the threads' writes.
-    let others_syncs = alongside.as_ref().map_or(0, Alongside::syncs);
-    let shared = alongside.as_ref().map_or(0, Alongside::shared);
-    let counted = aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts);
-    for (number, counters) in counted.enumerate() {
-        let all = || lanes.iter().map(|lane| lane.writes).sum::<u64>();
-        let writes = if number == 0 { all().saturating_sub(shared) } else { 0 };
-        Acknowledged::new("writes", writes, work.threads, counters).note(&mut acknowledged);
-    }
-    let acknowledged: Vec<_> =
-        acknowledged.into_iter().map(|one| one.without("writes", others_syncs)).collect();
-    // After the memory of the work was looked at, as the backup is opened beside the store.
+    acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
+    let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
+    // The last backup is opened when all was measured but the files, which are looked at without it.
     let finish = |one: Alongside<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
     let alongside = alongside.map(finish).transpose()?;
-    let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
     let remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
@@ -163,6 +153,24 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         doubts,
         ..measured
     })
+}
+
+/// Adds the threads' writes to what a promise of `power` is held to, with the syncs that were made for them.
+fn acknowledge(
+    aged: &Aged,
+    lanes: &[Lane<'_>],
+    alongside: Option<&Alongside<'_>>,
+    all: &mut Vec<Acknowledged>,
+) {
+    const WHAT: &str = "writes";
+    let (shared, syncs) = alongside.map_or((0, 0), |one| (one.shared(), one.syncs()));
+    let mut writes = lanes.iter().map(|lane| lane.writes).sum::<u64>().saturating_sub(shared);
+    for counters in aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts) {
+        let threads = lanes.len() as u64;
+        Acknowledged::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
+    }
+    let own = |one: Acknowledged| one.without(WHAT, syncs);
+    *all = std::mem::take(all).into_iter().map(own).collect();
 }
 
 fn records(spec: &Spec, churn: Churn) -> Records {

@@ -70,7 +70,7 @@ fn head(trials: usize, all: &Pauses) -> Row {
         ("trials", Cell::whole(trials)),
         ("calls", Cell::count(all.calls)),
         ("pauses", Cell::count(all.count())),
-        ("by_call", Cell::text(&by_call(all))),
+        ("by_call", Cell::text(by_call(all))),
         ("longest", Cell::real(all.longest_ns as f64)),
         ("of_time", share(all.total_ns, all.calls_ns)),
         ("in_syncs", Cell::or_none(all.sync_ns, |sync_ns| share(sync_ns, all.total_ns))),

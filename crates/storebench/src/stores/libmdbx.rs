@@ -327,7 +327,7 @@ impl Store for Libmdbx {
 
     /// The last page that was ever used moves where free ones do not suffice.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        Ok(vec![Upkeep::done("file growth", self.environment.info()?.mi_last_pgno as u64)])
+        Ok(vec![Upkeep::done("file growth", self.environment.info()?.mi_last_pgno)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
