@@ -278,7 +278,10 @@ check_image() {
     printf 'FROM scratch\nADD base.tar /\n' >"$image/base/Dockerfile"
     cp "$1" "$image/context/dist"
     cp "$root/Dockerfile" "$root/.dockerignore" "$image/context"
-    images() { STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot buildah --root "$image/store" --runroot "$image/run" "$@"; }
+    # In folders, so that nothing is mounted that an interrupt would leave behind.
+    images() {
+        BUILDAH_ISOLATION=chroot buildah --storage-driver vfs --root "$image/store" --runroot "$image/run" "$@"
+    }
     made=docker.io/library/debian:trixie-slim
     {
         images bud --tag "$made" "$image/base" && images bud --pull-never --tag storebench "$image/context" &&
