@@ -18,8 +18,8 @@ SETUP ?= yes
 TORTURE ?= 20
 # How many seconds `make storm` lasts.
 STORM ?= 60
-# How many tests run at a time: they wait for disks and children much of their time.
-TEST_THREADS ?= $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
+# How many tests run at a time: they wait for disks and children half of their time.
+TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
 CLUSTERS ?=
 # Where `make install` puts things; DESTDIR goes before it.
