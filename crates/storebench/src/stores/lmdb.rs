@@ -245,11 +245,7 @@ impl Store for Lmdb {
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         fs::create_dir(to).map_err(StoreError::engine)?;
         self.environment.copy(to, 0)?;
-        fs::read_dir(to)
-            .map_err(StoreError::engine)?
-            .flatten()
-            .try_for_each(|file| sync_path(&file.path()))?;
-        sync_path(to)?;
+        sync_path(&to.join(library::FILE)).and_then(|()| sync_path(to))?;
         Ok(Some("mdb_env_copy2"))
     }
 

@@ -103,12 +103,12 @@ fn a_set_is_written_ten_times_over_and_given_back() {
     }
 }
 
-/// A store over memory that goes wrong: it stands still at every hundredth write, leaves a kilobyte of each in a file, says that a record was
-/// removed that is still there, or makes backups that are empty.
+/// A store over memory that goes wrong: it stands still at every hundredth write, leaves 4 KiB of each in a file, says that a record was
+/// removed that is still there, or makes backups that are empty; or one over a folder of files, whose backups have other values.
 struct Wrong {
     over: Box<dyn Store>,
     way: Way,
-    leak: PathBuf,
+    folder: PathBuf,
     writes: AtomicU64,
 }
 
@@ -118,10 +118,12 @@ enum Way {
     Leaks,
     Keeps,
     Backs,
+    Alters,
 }
 
 const STALL: Duration = Duration::from_millis(30);
 const LEAK: usize = 4096;
+const LEAKED: &str = "leak";
 
 impl Store for Wrong {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -140,11 +142,15 @@ impl Store for Wrong {
         self.over.settings()
     }
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        if self.way != Way::Backs {
+        if !matches!(self.way, Way::Backs | Way::Alters) {
             return Ok(None);
         }
+        let there: Vec<_> = std::fs::read_dir(&self.folder).unwrap().flatten().collect();
         std::fs::create_dir(to).unwrap();
-        Ok(Some("an empty folder"))
+        for file in there.iter().filter(|file| file.metadata().unwrap().is_file()) {
+            std::fs::write(to.join(file.file_name()), b"another").unwrap();
+        }
+        Ok(Some("another folder"))
     }
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let stalls = if self.way == Way::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
@@ -169,7 +175,7 @@ impl Session for WrongSession<'_> {
         match self.of.way {
             Way::Stalls if writes % 100 == 99 => std::thread::sleep(STALL),
             Way::Leaks => {
-                let mut file = FileOptions::new().append(true).open(&self.of.leak).unwrap();
+                let mut file = FileOptions::new().append(true).open(self.of.folder.join(LEAKED)).unwrap();
                 file.write_all(&[b'x'; LEAK]).and_then(|()| file.sync_all()).unwrap();
             }
             _ => {}
@@ -191,11 +197,13 @@ impl Session for WrongSession<'_> {
 }
 
 fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let way = [Way::Stalls, Way::Leaks, Way::Keeps, Way::Backs][WAY as usize];
-    let leak = options.directory.join("leak");
-    File::create(&leak).unwrap();
-    let over = MEMORY.open.unwrap()(options)?;
-    Ok(Box::new(Wrong { over, way, leak, writes: AtomicU64::new(0) }))
+    let way = [Way::Stalls, Way::Leaks, Way::Keeps, Way::Backs, Way::Alters][WAY as usize];
+    let folder = options.directory.to_path_buf();
+    if way == Way::Leaks {
+        File::create(folder.join(LEAKED)).unwrap();
+    }
+    let under = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
+    Ok(Box::new(Wrong { over: under.open.unwrap()(options)?, way, folder, writes: AtomicU64::new(0) }))
 }
 
 #[test]
@@ -253,47 +261,6 @@ fn large_batches_come_and_go_beside_the_steps() {
     assert_eq!(measured.audit.unwrap().read_back, 50);
 }
 
-/// A folder of files whose backup has as many, with other values.
-struct Others {
-    over: Box<dyn Store>,
-    folder: PathBuf,
-}
-
-impl Store for Others {
-    fn session(&self) -> Result<Box<dyn Session + '_>> {
-        self.over.session()
-    }
-    fn guarantee(&self) -> Guarantee {
-        self.over.guarantee()
-    }
-    fn count(&self) -> Result<u64> {
-        self.over.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.over.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.over.settings()
-    }
-    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        std::fs::create_dir(to).unwrap();
-        for file in std::fs::read_dir(&self.folder).unwrap().flatten() {
-            if file.metadata().unwrap().is_file() {
-                std::fs::write(to.join(file.file_name()), b"another").unwrap();
-            }
-        }
-        Ok(Some("other values"))
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.over.close()
-    }
-}
-
-fn others(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let over = FLAT_FOLDER.open.unwrap()(options)?;
-    Ok(Box::new(Others { over, folder: options.directory.to_path_buf() }))
-}
-
 #[test]
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
@@ -305,7 +272,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
     };
     assert_eq!(refused(&stores, "memory"), "the backup has 0 records where the store has 50");
     // As many, and not one as it was.
-    let stores = [StoreDef { open: Ok(&others), ..FLAT_FOLDER }];
+    let stores = [StoreDef { open: Ok(&wrong::<4>), ..FLAT_FOLDER }];
     let message = refused(&stores, "flat-folder");
     assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
     let none = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));

@@ -13,7 +13,7 @@ use crate::stores::mapped::{Environment, Library, check};
 use crate::stores::support::replace_by_copy;
 
 /// The file of an environment in its folder.
-const FILE: &str = "data.mdb";
+pub const FILE: &str = "data.mdb";
 
 /// LMDB.
 pub struct Lmdb;
