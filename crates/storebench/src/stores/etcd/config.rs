@@ -3,33 +3,24 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
 
 use storebench_core::bounded;
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
-use storebench_core::store::{
-    Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
-};
-use storebench_core::units;
+use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
 
 use super::client::Client;
+use crate::stores::support::server::members::{self, NODES, NODES_SETTING, ROUND_TRIP, ROUND_TRIP_SETTING};
 use crate::stores::support::server::{LOG, PROGRAMS_SETTING, Plan};
 
 /// The setting that says who answers a read.
 pub const READS: &str = "reads";
-/// The setting that says how many servers are one store.
-const NODES: &str = "nodes";
-/// The setting that puts a network between them.
-pub const ROUND_TRIP: &str = "round-trip";
 const SNAPSHOT_COUNT: &str = "snapshot-count";
 const QUOTA: &str = "quota-backend-bytes";
 /// The word for reads that no other member is asked for.
 pub const SERIALIZABLE: &str = "serializable";
 const LINEARIZABLE: &str = "linearizable";
 
-/// The most servers of a cluster.
-const MOST_NODES: usize = 5;
 /// At 2 GiB, as shipped, a server takes no more writes; former values count.
 const OWN_QUOTA: u64 = 64 << 30;
 /// The bytes of a log in which the line with the settings is looked for: it is among the first.
@@ -52,20 +43,8 @@ pub const SETTINGS: &[SettingDef] = &[
         "linearizable",
         "whether a read sees all that was acknowledged before it, or what the member has that is asked",
     ),
-    SettingDef::new(
-        NODES,
-        "1, 3 or 5",
-        "1, at the guarantee node 3",
-        "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
-    )
-    .promising("1 is power; 3 and 5 are node")
-    .read_by("the cluster's list of members"),
-    SettingDef::new(
-        ROUND_TRIP,
-        "a time, such as 500us",
-        "none",
-        "how long what a server sends to another and its answer are on their way, as between machines",
-    ),
+    NODES_SETTING.promising("1 is power; 3 and 5 are node").read_by("the cluster's list of members"),
+    ROUND_TRIP_SETTING,
     SettingDef::new(
         SNAPSHOT_COUNT,
         "a whole number from 1",
@@ -91,19 +70,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
-    let nodes = nodes(&plan);
-    if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
-        return Err(given
-            .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
-    }
-    // One server has its data there, several below; one that was lost has none.
-    let data = options.directory.join(DATA);
-    if nodes > 1 && data.join("member").exists() {
-        expect_taken(NODES, &nodes, &1)?;
-    }
-    if nodes == 1 && numbers(&data).next().is_some() {
-        expect_taken(NODES, &nodes, &numbers(&data).count())?;
-    }
+    members::check(&given, &plan, &options.directory.join(DATA), "member")?;
     Ok(plan)
 }
 
@@ -111,24 +78,9 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     match name {
         QUOTA => Some(OWN_QUOTA.to_string()),
-        NODES if options.guarantee == Some(Guarantee::Node) => Some("3".into()),
+        NODES => members::preset(options),
         _ => None,
     }
-}
-
-/// The servers of a plan.
-pub fn nodes(plan: &Plan) -> usize {
-    plan.value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
-}
-
-/// The time that a message takes from one to another, where it is to take any.
-pub fn one_way(plan: &Plan) -> Option<Duration> {
-    plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
-}
-
-/// The numbers of those of several that have data in a folder.
-pub fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
 /// The tier that settings give, as the server syncs.
@@ -142,13 +94,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
         READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),
-        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
-        ROUND_TRIP => match given.text(name) {
-            Some(text) if units::parse_duration(text).is_err() => {
-                Err(given.refuse(name, "a time, such as 500us"))
-            }
-            text => Ok(text.map(str::to_owned)),
-        },
+        NODES | ROUND_TRIP => members::of_user(given, name),
         SNAPSHOT_COUNT => number(1..=1 << 50),
         QUOTA => number(1..=1 << 50),
         _ => Ok(None),

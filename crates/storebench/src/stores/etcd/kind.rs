@@ -1,19 +1,19 @@
 //! etcd as a kind of server: the things that it does in its own way.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::relay::Relay;
+use storebench_core::server::Known;
+use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::Address;
-use storebench_core::server::{DATA, Known};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
-use super::config::{self, READS, ROUND_TRIP, SERIALIZABLE};
+use super::config::{self, READS, SERIALIZABLE};
 use super::session::Records;
+use crate::stores::support::server::members::{self, ROUND_TRIP};
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
 
 /// The beginnings of the names of sockets for other members, and of those of the network between them.
@@ -70,13 +70,13 @@ impl Server for EtcdServer {
     }
 
     fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
-        let (nodes, number) = (config::nodes(plan), at.member);
-        let peers = if config::one_way(plan).is_some() { RELAY } else { PEERS };
+        let (nodes, number) = (members::nodes(plan), at.member);
+        let peers = if members::one_way(plan).is_some() { RELAY } else { PEERS };
         let called =
             |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
-        let members = if nodes == 1 { 0..=0 } else { 1..=nodes };
+        let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
         let cluster: Vec<String> =
-            members.map(|number| format!("{NAME}{number}={}", called(number))).collect();
+            numbers.map(|number| format!("{NAME}{number}={}", called(number))).collect();
         let data = if nodes == 1 { at.data.clone() } else { at.data.join(number.to_string()) };
         let own = [
             ("name", format!("{NAME}{number}")),
@@ -95,26 +95,21 @@ impl Server for EtcdServer {
         all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
-    /// One server is number 0. Of a cluster's those that were lost are not started again: what they had promised is lost, too.
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
-        let (nodes, there) = (config::nodes(plan), config::numbers(data).collect::<Vec<_>>());
-        match nodes {
-            1 => vec![0],
-            _ if there.is_empty() => (1..=nodes).collect(),
-            _ => there,
-        }
+        members::to_start(plan, data)
     }
 
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
-        let Some(one_way) = config::one_way(plan) else { return Ok(None) };
-        let names = |number: usize| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
-        let names: Vec<_> = (1..=config::nodes(plan)).map(names).collect();
-        let relay = Relay::start(socket, &names, one_way)
+        let Some(one_way) = members::one_way(plan) else { return Ok(None) };
+        let socket_of = |prefix: &str, number: usize| End::Socket(format!("{prefix}{number}"));
+        let ends = |number| (socket_of(RELAY, number), socket_of(PEERS, number));
+        let ends: Vec<_> = (1..=members::nodes(plan)).map(ends).collect();
+        let relay = Relay::start(socket, &ends, one_way)
             .map_err(StoreError::io("starting the network between servers"))?;
         Ok(Some(relay))
     }
 
-    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(lose);
+    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(members::lose);
 
     /// It takes connections before a leader is chosen, and calls from then on.
     fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
@@ -208,13 +203,6 @@ impl Server for EtcdServer {
     fn session(client: Client) -> Result<Box<dyn Session>> {
         Ok(Box::new(Records(client)))
     }
-}
-
-/// Deletes the data of the first server that has any.
-fn lose(folder: &Path) -> io::Result<()> {
-    let data = folder.join(DATA);
-    let first = config::numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
-    fs::remove_dir_all(data.join(first.to_string()))
 }
 
 /// Of `etcd Version: 3.4.23`, the first line.

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use storebench_core::server;
 use storebench_core::store::{Guarantee, StoreError};
@@ -7,7 +7,7 @@ use storebench_core::store::{Guarantee, StoreError};
 use super::client::Client;
 use super::*;
 use crate::stores::support::testing::{
-    after_kill, hold_to_its_end, new_folder, opened, refused, servers_in, setting,
+    after_kill, end_server_with, hold_to_its_end, new_folder, opened, refused, servers_in, setting, socket_in,
 };
 
 /// Where none is installed there is nothing to try.
@@ -128,7 +128,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     }
     let leader = own_client(folder.path()).own_number();
     let data = folder.path().join(server::DATA).join(leader.to_string());
-    end_with(&format!("storebench{leader}"), folder.path());
+    end_server_with(&format!("storebench{leader}"), folder.path());
     fs::remove_dir_all(&data).unwrap();
     assert!(session.insert(b"lost", b"value").is_err(), "its session is gone with it");
     drop(session);
@@ -161,24 +161,9 @@ fn what_a_cluster_loses_is_the_data_of_one() {
     assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (3, 1));
 }
 
-/// Kills the server of a name whose data lie below a store's folder.
-fn end_with(name: &str, folder: &Path) {
-    for entry in servers_in(folder) {
-        let words = fs::read_to_string(entry.join("cmdline")).unwrap();
-        if words.split('\0').any(|word| word == name) {
-            let pid = entry.file_name().unwrap().to_str().unwrap().parse().unwrap();
-            rustix::process::kill_process(
-                rustix::process::Pid::from_raw(pid).unwrap(),
-                rustix::process::Signal::KILL,
-            )
-            .unwrap();
-        }
-    }
-}
-
 /// A connection to the leader, once there is one.
 fn led(folder: &Path) -> Client {
-    let socket = socket_of(folder);
+    let socket = socket_in(folder);
     loop {
         if let Ok(client) = Client::own(&socket) {
             return client;
@@ -189,13 +174,5 @@ fn led(folder: &Path) -> Client {
 
 /// A connection to the server whose socket lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
-    Client::own(&socket_of(folder)).unwrap()
-}
-
-/// The folder of the sockets of the server whose data lie in a store's folder.
-fn socket_of(folder: &Path) -> PathBuf {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_socket =
-        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
-    entries.into_iter().find(is_socket).unwrap()
+    Client::own(&socket_in(folder)).unwrap()
 }

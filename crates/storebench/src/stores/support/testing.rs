@@ -1,5 +1,6 @@
 //! Helpers of the stores' own tests.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,6 +10,17 @@ use storebench_core::store::{
     Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, make_servers_known,
 };
 use tempfile::TempDir;
+
+/// Servers' networks are this program, started anew, which has no commands of its own.
+#[used]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
+static NETWORK: extern "C" fn() = {
+    extern "C" fn serve() {
+        storebench_core::server::relay::serve_if_asked();
+    }
+    serve
+};
 
 /// A folder that goes when it is dropped.
 pub fn new_folder() -> TempDir {
@@ -150,6 +162,25 @@ pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
             && (leads_within(process.join("cwd")) || open().any(|file| leads_within(file.path())))
     };
     std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
+}
+
+/// Kills the server in whose command line a word ends so, of those whose data lie below a store's folder.
+pub fn end_server_with(word: &str, folder: &Path) {
+    for entry in servers_in(folder) {
+        let words = fs::read_to_string(entry.join("cmdline")).unwrap();
+        if words.split('\0').any(|own| own.ends_with(word)) {
+            let pid: i32 = entry.file_name().unwrap().to_str().unwrap().parse().unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    }
+}
+
+/// The folder of the sockets of the server whose data lie in a store's folder.
+pub fn socket_in(folder: &Path) -> PathBuf {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
+    entries.into_iter().find(is_socket).unwrap()
 }
 
 /// Holds a server to its end: of its processes, as many as in `at_work`, none is left when it is closed, dropped or killed. What was

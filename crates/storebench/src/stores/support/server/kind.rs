@@ -52,7 +52,7 @@ pub trait Server: Sized + 'static {
     /// The entry of the table of stores for it.
     const SERVER: ServerDef = ServerDef {
         known: Self::KNOWN,
-        lacks: || Self::programs().lacks(),
+        lacks: Self::lacks,
         prepare: own::prepare::<Self>,
         start_s: Self::START_S,
         schemes: Self::SCHEMES,
@@ -64,6 +64,10 @@ pub trait Server: Sized + 'static {
 
     /// Its programs.
     fn programs() -> &'static Programs;
+    /// A sentence that says what is missing here, and how to get it.
+    fn lacks() -> Option<String> {
+        Self::programs().lacks()
+    }
 
     /// Works out the settings: the tier's, then the cache, then the user's own above both.
     ///
@@ -86,7 +90,7 @@ pub trait Server: Sized + 'static {
     fn members(_plan: &Plan, _data: &Path) -> Vec<usize> {
         vec![0]
     }
-    /// Starts the network between them, whose sockets are in this folder.
+    /// Starts the network between them, whose sockets are in this folder; of servers that know ports alone, a private one.
     ///
     /// # Errors
     /// The system's.
@@ -95,6 +99,13 @@ pub trait Server: Sized + 'static {
     }
     /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
+    /// Writes what the server of these folders reads where it starts, beside its arguments.
+    ///
+    /// # Errors
+    /// The system's.
+    fn configure(_plan: &Plan, _at: &Paths, _sessions: usize) -> Result<()> {
+        Ok(())
+    }
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.

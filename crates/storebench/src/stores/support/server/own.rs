@@ -125,7 +125,11 @@ impl Own {
         let mut processes = Vec::new();
         for member in S::members(plan, &data) {
             paths.member = member;
+            S::configure(plan, &paths, options.sessions)?;
             let mut command = Command::new(&found.server);
+            if let Some(relay) = &relay {
+                relay.admit(&mut command).map_err(StoreError::io("entering the network between servers"))?;
+            }
             command.args(S::arguments(plan, &paths, options.sessions));
             unprivileged(&mut command, &held, S::WAY)?;
             // Some name their socket without a folder.

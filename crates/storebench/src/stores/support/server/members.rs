@@ -1,0 +1,113 @@
+//! Servers that are one store, a cluster: how many they are, the network between them, and the loss of one. The data of each are in a folder
+//! of its number, in that of the store's data; of a single one they are there directly.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use storebench_core::server::DATA;
+use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, expect_taken};
+use storebench_core::units;
+
+use super::plan::Plan;
+
+/// The setting that says how many servers are one store.
+pub const NODES: &str = "nodes";
+/// The setting that puts a network between them.
+pub const ROUND_TRIP: &str = "round-trip";
+/// The most servers of a cluster.
+const MOST_NODES: usize = 5;
+
+/// The entry of the first.
+pub const NODES_SETTING: SettingDef = SettingDef::new(
+    NODES,
+    "1, 3 or 5",
+    "1, at the guarantee node 3",
+    "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
+);
+
+/// The entry of the second.
+pub const ROUND_TRIP_SETTING: SettingDef = SettingDef::new(
+    ROUND_TRIP,
+    "a time, such as 500us",
+    "none",
+    "how long what a server sends to another and its answer are on their way, as between machines",
+);
+
+/// The user's value of one of the two.
+///
+/// # Errors
+/// For a value that it can't take.
+pub fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+    match name {
+        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
+        _ => match given.text(name) {
+            Some(text) if units::parse_duration(text).is_err() => {
+                Err(given.refuse(name, "a time, such as 500us"))
+            }
+            text => Ok(text.map(str::to_owned)),
+        },
+    }
+}
+
+/// The number of servers that a guarantee takes where the user names none.
+pub fn preset(options: &OpenOptions<'_>) -> Option<String> {
+    (options.guarantee == Some(Guarantee::Node)).then(|| "3".into())
+}
+
+/// Refuses a network where there is one server, and as many servers as the data are not of. A single one's data have this `sign`, a
+/// cluster's a folder for each that was not lost.
+///
+/// # Errors
+/// For these, with a sentence that says how it can be had.
+pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<()> {
+    let nodes = nodes(plan);
+    if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
+        return Err(given
+            .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
+    }
+    if nodes > 1 && data.join(sign).exists() {
+        expect_taken(NODES, &nodes, &1)?;
+    }
+    if nodes == 1 && numbers(data).next().is_some() {
+        expect_taken(NODES, &nodes, &numbers(data).count())?;
+    }
+    Ok(())
+}
+
+/// The servers of a plan.
+pub fn nodes(plan: &Plan) -> usize {
+    plan.value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
+/// The time that a message takes from one to another, where it is to take any.
+pub fn one_way(plan: &Plan) -> Option<Duration> {
+    plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
+}
+
+/// The numbers of those of several that have data in a folder.
+fn numbers(data: &Path) -> impl Iterator<Item = usize> {
+    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+}
+
+/// The numbers of the servers to start on these data. One server is number 0. Of a cluster's those that were lost are not started again:
+/// what they had promised is lost, too.
+pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
+    let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
+    match nodes {
+        1 => vec![0],
+        _ if there.is_empty() => (1..=nodes).collect(),
+        _ => there,
+    }
+}
+
+/// Deletes the data of the first server that has any in a store's folder.
+///
+/// # Errors
+/// The system's; where there is none.
+pub fn lose(folder: &Path) -> io::Result<()> {
+    let data = folder.join(DATA);
+    let first = numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
+    fs::remove_dir_all(data.join(first.to_string()))
+}
