@@ -1,4 +1,4 @@
-// NATS JetStream's store of keys and values for storebench: a server of its own, embedded in the process. Build it: make -C examples nats
+// nats-embedded for storebench, JetStream's store of keys and values: a server of its own, embedded in the process. Build it: make -C examples nats
 package main
 
 import (
@@ -181,7 +181,7 @@ func (s *store) Scan([]byte, int, func(key, value []byte)) error {
 
 func init() {
 	glue.Register(glue.Def{
-		Name:        "nats",
+		Name:        "nats-embedded",
 		Summary:     "JetStream's keys and values, a server in the process, in Go",
 		Practice:    "a server, of which three or five are one in earnest; keys are subjects, and have few characters",
 		Version:     glue.Version("github.com/nats-io/nats-server/v2"),

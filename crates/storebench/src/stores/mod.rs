@@ -53,6 +53,8 @@ mod lmdb;
 mod mapped;
 #[cfg(feature = "mariadb")]
 mod mariadb;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
 #[cfg(any(
@@ -86,6 +88,7 @@ mod sqlite;
         feature = "libmdbx",
         feature = "lmdb",
         feature = "mariadb",
+        feature = "nats",
         feature = "postgres",
         feature = "redb",
         feature = "redis",
@@ -126,3 +129,9 @@ store!(
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
 store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
+store!(
+    "nats",
+    nats::NATS,
+    "NATS JetStream's keys and values, a private server for each trial, or a cluster of three",
+    Server
+);
