@@ -63,8 +63,8 @@ const MAX_KEY_BYTES: usize = 1024;
 /// The danger of the settings of `process`.
 const UNSYNCED: &[Danger] = &[Danger::of(
     Loss::Nothing,
-    Loss::Newest,
-    "what was written since the last sync, as shipped up to two minutes; several servers at once lose it, too",
+    Loss::Whole,
+    "what was not synced, as shipped of two minutes, can be missing, also from the middle; several servers at once lose it, too",
 )];
 
 #[cfg(test)]

@@ -89,8 +89,8 @@ impl Server for NatsServer {
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
         let (one_way, nodes) = (members::one_way(plan), members::nodes(plan));
         let end = |first: u16, number: usize| End::Port(first + number as u16);
-        let between = if one_way.is_some() { 1..=nodes } else { 1..=0 };
-        let ends: Vec<_> = between.map(|number| (end(RELAY, number), end(PEERS, number))).collect();
+        let numbers = (1..=nodes).filter(|_| one_way.is_some());
+        let ends: Vec<_> = numbers.map(|number| (end(RELAY, number), end(PEERS, number))).collect();
         let started = Relay::private(socket, &ends, one_way.unwrap_or_default());
         started.map(Some).map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => StoreError::Unsupported(error.to_string()),
