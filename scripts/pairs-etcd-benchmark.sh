@@ -30,13 +30,6 @@ etcd=${ETCD:-etcd}
 benchmark=${BENCHMARK:-etcd-benchmark}
 name="pairs-etcd-benchmark"
 server=
-# shellcheck disable=SC2317 # finish calls it
-finish_server() {
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-}
 . scripts/pairs.sh
 
 for program in "$etcd" "$benchmark" etcdctl curl; do

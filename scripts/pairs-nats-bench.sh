@@ -34,13 +34,6 @@ storebench=${STOREBENCH:-target/release/storebench}
 nats=${NATS:-nats}
 name="pairs-nats-bench"
 server=
-# shellcheck disable=SC2317 # finish calls it
-finish_server() {
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-}
 . scripts/pairs.sh
 
 for program in nats-server "$nats" curl ip; do

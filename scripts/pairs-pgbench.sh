@@ -23,13 +23,7 @@ operations=${2:-10000}
 storebench=${STOREBENCH:-target/release/storebench}
 name="pairs-pgbench"
 server=
-# shellcheck disable=SC2317 # finish calls it
-finish_server() {
-    if [ -n "$server" ]; then
-        kill -INT "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-}
+stop=INT
 . scripts/pairs.sh
 
 programs=

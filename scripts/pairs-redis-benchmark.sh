@@ -29,13 +29,6 @@ bytes=1024
 storebench=${STOREBENCH:-target/release/storebench}
 name="pairs-redis-benchmark"
 server=
-# shellcheck disable=SC2317 # finish calls it
-finish_server() {
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-}
 . scripts/pairs.sh
 
 for program in redis-server redis-benchmark redis-cli; do

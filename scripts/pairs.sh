@@ -1,5 +1,5 @@
-# Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name and
-# $storebench set, and define finish_server, by_storebench and by_other.
+# Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name,
+# $storebench and $server set, and $stop where the server ends in order at another signal than TERM; they define by_storebench and by_other.
 # shellcheck shell=sh disable=SC2154 # $name, $storebench, $pairs and what plans are made of are theirs
 
 fail() {
@@ -9,6 +9,14 @@ fail() {
 
 case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
 [ -x "$storebench" ] || fail "$storebench is not there: cargo build --release, or set STOREBENCH"
+
+# shellcheck disable=SC2317 # finish calls it
+finish_server() {
+    if [ -n "$server" ]; then
+        kill -s "${stop:-TERM}" "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
+}
 
 box=$(mktemp -d)
 # shellcheck disable=SC2317 # the trap calls it
