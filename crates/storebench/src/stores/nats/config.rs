@@ -8,7 +8,7 @@ use storebench_core::server::running::URL;
 use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
 use storebench_core::units;
 
-use super::client::{Client, MONITOR, NAME, OWN_BATCH, PORT};
+use super::client::{Client, JetStream, MONITOR, NAME, OWN_BATCH, PORT};
 use crate::stores::support::server::members::{self, NODES, NODES_SETTING, ROUND_TRIP, ROUND_TRIP_SETTING};
 use crate::stores::support::server::{PROGRAMS_SETTING, Paths, Plan};
 
@@ -155,12 +155,26 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
 }
 
 /// The servers that have each record: as many as a bucket can be on, an odd number of those that there are.
-pub fn copies(servers: usize) -> usize {
-    match servers {
-        0..=2 => 1,
-        3 | 4 => 3,
-        _ => 5,
+fn copies(told: &JetStream) -> Result<usize> {
+    match told.meta.as_ref().map_or(1, |meta| meta.cluster_size) {
+        0 | 1 => Ok(1),
+        2 => Err(StoreError::Unsupported(
+            "of two servers of NATS one has a record, and it need not be the one that tells its settings: name a single one, or \
+             one of three"
+                .into(),
+        )),
+        3 | 4 => Ok(3),
+        _ => Ok(5),
     }
+}
+
+/// Makes the bucket on as many servers.
+///
+/// # Errors
+/// JetStream's.
+pub fn make(client: &mut Client) -> Result<()> {
+    let copies = copies(&client.monitored()?)?;
+    client.make(copies)
 }
 
 /// Every setting that the server tells, in the order of [`SETTINGS`].
@@ -170,13 +184,7 @@ pub fn copies(servers: usize) -> usize {
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let told = client.monitored()?;
     let reads = if client.leader_reads { LEADER } else { DIRECT };
-    let servers = told.meta.map_or(1, |meta| meta.cluster_size);
-    if servers == 2 {
-        let why = "of two servers of NATS one has a record, and it need not be the one that tells its settings: name a single one, or \
-                   one of three";
-        return Err(StoreError::Unsupported(why.into()));
-    }
-    let copies = copies(servers);
+    let copies = copies(&told)?;
     let sync = told.config.map(|config| match config.sync_always {
         true => ALWAYS.to_owned(),
         false => words(Duration::from_nanos(config.sync_interval)),

@@ -15,7 +15,7 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, S
 use super::client::{Client, USER};
 use super::config::{self, CONFIG, PEERS, RELAY};
 use super::session::Records;
-use crate::stores::support::server::members::{self, NODES, ROUND_TRIP};
+use crate::stores::support::server::members::{self, ROUND_TRIP};
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
 
 static PROGRAMS: Programs = Programs {
@@ -115,8 +115,7 @@ impl Server for NatsServer {
 
     fn create(client: &mut Client, name: &str) -> Result<()> {
         client.enter(name);
-        let settings = config::read_all(client)?;
-        client.make(nodes_in(&settings))
+        config::make(client)
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
@@ -148,8 +147,7 @@ impl Server for NatsServer {
     }
 
     fn make_table(client: &mut Client, _compression: bool) -> Result<()> {
-        let settings = config::read_all(client)?;
-        client.make(nodes_in(&settings))
+        config::make(client)
     }
 
     fn look_at(_client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
@@ -190,11 +188,6 @@ impl Server for NatsServer {
     fn session(client: Client) -> Result<Box<dyn Session>> {
         Ok(Box::new(Records(client)))
     }
-}
-
-fn nodes_in(settings: &[Setting]) -> usize {
-    let nodes = settings.iter().find(|setting| setting.name == NODES);
-    nodes.and_then(|nodes| nodes.value.parse().ok()).unwrap_or(1)
 }
 
 /// Of `nats-server: v2.15.1`.
