@@ -89,7 +89,11 @@ impl Round {
         let weather = Weather::choose(random, &self);
         let mut program = vec![self.study.program()];
         if let Some((call, error, when)) = &weather.injected {
-            let strace = ["strace", "-f"].into_iter().map(str::to_owned).chain(injection(call, error, when));
+            // Signals end it while it waits, which they don't where it writes to a file unless that is asked for.
+            let strace = ["strace", "-f", "-I", "2"]
+                .into_iter()
+                .map(str::to_owned)
+                .chain(injection(call, error, when));
             program = strace.chain(program).collect();
         }
         let told = format!("{}\n{weather:#?}", self.arguments());
