@@ -39,7 +39,7 @@ pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptStat
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::fragmentation::{Fragmentation, Pieces};
-pub use self::giving_back::{Compacted, GivingBack};
+pub use self::giving_back::{Compacted, GivingBack, Meanwhile};
 pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::parts::Parts;

@@ -9,6 +9,7 @@ mod estimates;
 mod faults;
 mod fragmentation;
 mod giving_back;
+mod giving_back_beside;
 mod machines;
 mod of_stores;
 mod pauses;
@@ -42,6 +43,7 @@ pub const SECTIONS: &[&Section] = &[
     &alongside::SECTION,
     &bursts::SECTION,
     &giving_back::SECTION,
+    &giving_back_beside::SECTION,
     &weakest::SECTION,
     &verdicts::SECTION,
 ];

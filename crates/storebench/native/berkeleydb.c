@@ -377,6 +377,22 @@ int sb_bdb_compact(struct sb_bdb *store) {
     return outcome(store->db->compact(store->db, NULL, NULL, NULL, NULL, DB_FREE_SPACE, NULL));
 }
 
+/* Copies the database and its log into a new folder, while others write, and has the copy recover what the log says: pages were copied
+ * at different moments. There must be a log. */
+int sb_bdb_backup(struct sb_bdb *store, const char *to) {
+    DB_ENV *copy;
+    int ret, closed;
+    message[0] = '\0';
+    if ((ret = store->env->backup(store->env, to, DB_CREATE | DB_EXCL)) != 0)
+        return outcome(ret);
+    if ((ret = db_env_create(&copy, 0)) != 0)
+        return outcome(ret);
+    copy->set_errcall(copy, keep_message);
+    ret = copy->open(copy, to, DB_CREATE | DB_PRIVATE | DB_INIT_MPOOL | DB_INIT_LOG | DB_INIT_TXN | DB_RECOVER_FATAL, 0);
+    closed = copy->close(copy, 0);
+    return outcome(ret != 0 ? ret : closed);
+}
+
 static int log_facts(DB_ENV *env, struct sb_bdb_facts *facts) {
     uint32_t flags;
     int ret;

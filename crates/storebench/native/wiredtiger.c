@@ -277,6 +277,28 @@ int sb_wt_compact(struct sb_wt_session *own) {
     return outcome(ret);
 }
 
+/* Shows the names of all files that a backup needs, while the engine leaves them there for it to copy. */
+int sb_wt_backup(WT_CONNECTION *connection, int (*copy)(void *context, const char *name), void *context) {
+    const char *name;
+    WT_CURSOR *files;
+    WT_SESSION *session;
+    int ret, closed;
+    message[0] = '\0';
+    if ((ret = connection->open_session(connection, NULL, NULL, &session)) != 0)
+        return outcome(ret);
+    /* A backup has what the last checkpoint has, and the log since then, where there is one. */
+    if ((ret = session->checkpoint(session, NULL)) == 0 &&
+        (ret = session->open_cursor(session, "backup:", NULL, NULL, &files)) == 0) {
+        while ((ret = files->next(files)) == 0)
+            if ((ret = files->get_key(files, &name)) != 0 || (ret = copy(context, name)) != 0)
+                break;
+        if (ret == WT_NOTFOUND)
+            ret = 0;
+    }
+    closed = session->close(session, NULL);
+    return outcome(ret != 0 ? ret : closed);
+}
+
 /* ---- what it tells ---- */
 
 int sb_wt_account(WT_CONNECTION *connection, struct sb_wt_account *out) {

@@ -6,12 +6,12 @@ use super::words::{WORDS, one_of};
 use crate::units::parse_count;
 
 /// The ways in which a set of constant size is written again and again.
-pub const CHURNS: &[&str] = &["uniform", "zipfian", "replace", "queue", "log"];
+pub const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
     name: "churn",
     order: 1033,
-    help: "life: how the set is written: uniform and zipfian overwrite records, replace removes one and inserts another, queue the oldest and a new one, log adds new ones and removes the oldest 100 at once",
+    help: "life: how the set is written: uniform and zipfian overwrite records, waves too with values that grow and shrink again, replace removes one and inserts another, queue the oldest and a new one, log adds new ones and removes the oldest 100 at once",
     many: "kinds of churn",
     presence: Presence::Always(6),
     role: Role::Row,
@@ -57,6 +57,25 @@ pub(super) static WRITER: AxisDef = AxisDef {
     ..WORDS
 };
 
+/// Those who are beside a store while it gives space back.
+pub const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
+
+pub(super) static GIVING_BACK: AxisDef = AxisDef {
+    name: "giving_back",
+    order: 1039,
+    help: "life: whether the store gives space back while nobody works on it (alone), or while one reads records and another overwrites them (beside)",
+    many: "ways of giving back",
+    presence: Presence::Off("alone"),
+    role: Role::Row,
+    known: GIVING_BACK_BESIDE,
+    read: |text| one_of(text, "a way of giving back", GIVING_BACK_BESIDE),
+    words: |value| match value.text() {
+        "beside" => "calls while giving back".into(),
+        _ => "no calls while giving back".into(),
+    },
+    ..WORDS
+};
+
 /// The word for a set that was only loaded.
 pub const FRESH: &str = "fresh";
 
@@ -92,5 +111,6 @@ impl Axis {
     pub const CHURN: Axis = Axis(&CHURN);
     pub const READER: Axis = Axis(&READER);
     pub const WRITER: Axis = Axis(&WRITER);
+    pub const GIVING_BACK: Axis = Axis(&GIVING_BACK);
     pub const AGE: Axis = Axis(&AGE);
 }

@@ -255,7 +255,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 31] = [
+pub static ALL: [&AxisDef; 32] = [
     &PLACE,
     &DISK,
     &MACHINE,
@@ -283,6 +283,7 @@ pub static ALL: [&AxisDef; 31] = [
     &life::CHURN,
     &life::READER,
     &life::WRITER,
+    &life::GIVING_BACK,
     &life::AGE,
     &shop::DATA_SIZE,
     &shop::INDEX,

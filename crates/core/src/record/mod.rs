@@ -39,7 +39,15 @@ enum Lengths {
     Even,
     /// The share of lengths up to each, as numbers below 2^64; what is above the last has the longest.
     Weighted(Vec<u64>),
+    /// The shortest in the first version; each of the next [`RISE`] is longer by the same, up to the longest, and each of as many after
+    /// them shorter.
+    Waves,
 }
+
+/// The versions in which a value of [`Lengths::Waves`] grows from the shortest to the longest.
+const RISE: u8 = 5;
+/// The versions of such a value, which then begins anew.
+pub const WAVES: u8 = 250;
 
 /// The parts from which a value is made.
 struct Recipe {
@@ -68,6 +76,12 @@ impl Records {
         Records { lengths: Lengths::Weighted(up_to), ..self }
     }
 
+    /// The same with lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
+    #[must_use]
+    pub fn in_waves(self) -> Records {
+        Records { lengths: Lengths::Waves, ..self }
+    }
+
     /// The same with keys in the order of the indexes.
     #[must_use]
     pub fn ascending(self) -> Records {
@@ -84,7 +98,7 @@ impl Records {
 
     /// The length in bytes of the value at `index` in its `version`.
     pub fn value_length(&self, index: u64, version: u8) -> usize {
-        self.length(self.hash(index, version))
+        self.length(self.hash(index, version), version)
     }
 
     /// The largest value's length in bytes.
@@ -106,6 +120,7 @@ impl Records {
                 let above = |up_to: &u64| 1.0 - *up_to as f64 / 2f64.powi(64);
                 self.sizes.span().from as f64 + up_to.iter().map(above).sum::<f64>()
             }
+            Lengths::Waves => (self.smallest_value() + self.largest_value()) as f64 / 2.0,
         }
     }
 
@@ -151,19 +166,25 @@ impl Records {
         xxh3_64_with_seed(&(index << 8 | u64::from(version)).to_le_bytes(), self.seed)
     }
 
-    fn length(&self, hash: u64) -> usize {
+    fn length(&self, hash: u64, version: u8) -> usize {
         match &self.lengths {
             Lengths::Even => self.sizes.draw(hash) as usize,
             Lengths::Weighted(up_to) => {
                 let above = up_to.partition_point(|up_to| *up_to <= hash);
                 self.sizes.span().from as usize + above
             }
+            Lengths::Waves => {
+                let step = usize::from(version % (2 * RISE));
+                let height = step.min(usize::from(2 * RISE) - step);
+                let shortest = self.smallest_value();
+                shortest + (self.largest_value() - shortest) * height / usize::from(RISE)
+            }
         }
     }
 
     fn recipe(&self, index: u64, version: u8) -> Recipe {
         let hash = self.hash(index, version);
-        let length = self.length(hash);
+        let length = self.length(hash, version);
         let other = mix(hash);
         let room = (self.pool.bytes().len() - length) as u64;
         let print = mix(other);
@@ -301,6 +322,16 @@ mod tests {
         }
         assert!((records.mean_value() - 11.0).abs() < 1e-9, "{}", records.mean_value());
         assert!(records.is_value(3, 0, &value(&records, 3, 0)));
+    }
+
+    #[test]
+    fn values_in_waves_grow_to_the_longest_and_shrink_again() {
+        let records = records(Data::Incompressible, 100, 1_101).in_waves();
+        let lengths: Vec<_> = (0..12).map(|version| records.value_length(7, version)).collect();
+        assert_eq!(lengths, [100, 300, 500, 700, 900, 1_100, 900, 700, 500, 300, 100, 300]);
+        assert_eq!(records.value_length(7, WAVES - 1), 300, "the next is the first again");
+        assert!((records.mean_value() - 600.0).abs() < 1e-9);
+        assert!(records.is_value(3, 4, &value(&records, 3, 4)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Disk;
+use super::{Calls, Disk};
 
 /// Most records of a store were removed. All files are measured while it is closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,4 +31,23 @@ pub struct Compacted {
     pub peak_bytes: u64,
     /// The files afterwards.
     pub disk: Disk,
+    /// The calls of others meanwhile, where there were to be any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meanwhile: Option<Meanwhile>,
+}
+
+/// The calls of others while space was given back, and as many before it as show what they take otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meanwhile {
+    /// Reads while space was given back.
+    pub reads: Calls,
+    /// Overwriting meanwhile.
+    pub writes: Calls,
+    /// Reads before that.
+    pub reads_before: Calls,
+    /// Overwriting before that.
+    pub writes_before: Calls,
+    /// The engine's words where it refused a call, which was the last of its thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }

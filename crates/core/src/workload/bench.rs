@@ -126,6 +126,14 @@ impl<'a> Bench<'a> {
         store.compact().map_err(|error| Stop::store("giving space back", &error))
     }
 
+    /// The same while sessions work, if the engine can do that.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn compact_beside(&self) -> Result<Option<&'static str>, Stop> {
+        self.store()?.compact_beside().map_err(|error| Stop::store("giving space back beside others", &error))
+    }
+
     /// Closes the store, if it is open.
     ///
     /// # Errors

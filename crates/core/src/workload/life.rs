@@ -6,6 +6,7 @@ mod bursts;
 mod fragmentation;
 mod giving_back;
 mod lane;
+mod meanwhile;
 mod parameters;
 mod pauses;
 mod set;
@@ -55,6 +56,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::CHURN,
         Axis::READER,
         Axis::WRITER,
+        Axis::GIVING_BACK,
         Axis::THREADS,
         Axis::RECORD_SIZE,
         Axis::RECORDS,
@@ -122,7 +124,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     // The last backup is opened when all was measured but the files, which are looked at without it.
     let finish = |one: Alongside<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
     let alongside = alongside.map(finish).transpose()?;
-    let remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
+    let mut remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
@@ -177,7 +179,11 @@ fn records(spec: &Spec, churn: Churn) -> Records {
     let sizes = spec.cell.record_size();
     let pool = Pool::generate(spec.cell.data(), spec.seed, sizes.span());
     let records = Records::new(spec.seed, sizes, pool);
-    if churn.ascends() { records.ascending() } else { records }
+    match churn {
+        Churn::Waves => records.in_waves(),
+        Churn::Queue | Churn::Log => records.ascending(),
+        Churn::Uniform | Churn::Zipfian | Churn::Replace => records,
+    }
 }
 
 /// A set that is loaded, and written many times over.

@@ -78,6 +78,11 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store gives no space back while others work, which the workload needs.
+    NotBeside {
+        /// The store's name.
+        store: &'static str,
+    },
     /// The work that is asked for contradicts itself; the text says how.
     Contradiction(String),
     /// No trace is named that was looked at.
@@ -141,6 +146,7 @@ pub enum Reason {
 const NO_SQL: &str = "does not speak SQL";
 const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
 const NO_BACKUP: &str = "has no way of its own to make a backup while others write";
+const NOT_BESIDE: &str = "has no way to give space back while others work";
 const NO_HELD_READER: &str = "has no reader for which records are kept as they were while others write";
 const NO_ORDER: &str = "keeps no order to scan in";
 const ONE_SESSION: &str = "takes one session at a time";
@@ -150,7 +156,7 @@ const ONE_SESSION: &str = "takes one session at a time";
 pub fn is_not_applicable(sentence: &str) -> bool {
     // Its name has no blank in it.
     let lacks = sentence.split_once(' ').map_or("", |(_, lacks)| lacks);
-    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, NO_BACKUP, ONE_SESSION]
+    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, NO_BACKUP, NOT_BESIDE, ONE_SESSION]
         .iter()
         .any(|lack| lacks.starts_with(lack))
 }
@@ -197,6 +203,7 @@ impl fmt::Display for Reason {
             Reason::NoOrder { store } => write!(f, "{store} {NO_ORDER}"),
             Reason::NoHeldReader { store } => write!(f, "{store} {NO_HELD_READER}"),
             Reason::NoBackup { store } => write!(f, "{store} {NO_BACKUP}"),
+            Reason::NotBeside { store } => write!(f, "{store} {NOT_BESIDE}"),
             Reason::Contradiction(why) => f.write_str(why),
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
@@ -284,6 +291,7 @@ mod tests {
                 "redb has no reader for which records are kept as they were while others write",
             ),
             (Reason::NoBackup { store }, "redb has no way of its own to make a backup while others write"),
+            (Reason::NotBeside { store }, "redb has no way to give space back while others work"),
             (Reason::Contradiction("too few".into()), "too few"),
             (
                 Reason::NothingToShare { machine: "here".into() },
@@ -322,6 +330,7 @@ mod tests {
                     | Reason::NoOrder { .. }
                     | Reason::NoHeldReader { .. }
                     | Reason::NoBackup { .. }
+                    | Reason::NotBeside { .. }
                     | Reason::OneSession { .. }
             );
             assert_eq!(is_not_applicable(sentence), lacks, "{sentence}");

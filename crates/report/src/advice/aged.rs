@@ -195,7 +195,7 @@ mod tests {
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
             let compacted =
-                Compacted { by: "a copy".into(), took_ns: 1, peak_bytes: full, disk: disk(full / 8) };
+                Compacted { by: "a copy".into(), disk: disk(full / 8), ..Compacted::default() };
             measured.giving_back =
                 Some(GivingBack { disk: disk(full), compacted: Some(compacted), ..GivingBack::default() });
         }

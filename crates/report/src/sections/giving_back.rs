@@ -38,7 +38,7 @@ const GIVING_BACK: Shape = Shape {
 
 const LEGEND: &str = "\
 When a set had been written many times over, nine tenths of its records were removed: the oldest of a queue, of other sets nine of ten. Then \
-the engine was told to give the space back, in its own way, while nobody worked on it. files before, removed, given back: the space of all files on \
+the engine was told to give the space back, in its own way, while nobody worked on it or, where that is said, beside others. files before, removed, given back: the space of all files on \
 disk while the store was closed, before, after the records were removed, and at last. most meanwhile: the most that was seen while it \
 gave back; the files were looked at every few milliseconds. Medians over trials. A store without a value in the last four has no such \
 call, or is a server that was running before.";

@@ -71,6 +71,7 @@ fn run_for(section: &str) -> Run {
         "faults" => faulty(),
         "recovery" => killed(),
         "giving_back" => life::aged(),
+        "giving_back_beside" => life::disturbed(),
         "weakest" => life::unequal(),
         "pauses" => life::pausing(),
         "alongside" => life::backed_up(),

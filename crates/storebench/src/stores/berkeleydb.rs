@@ -17,6 +17,7 @@ mod tests;
 mod transaction;
 
 use std::ffi::{CStr, CString, c_int};
+use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -40,6 +41,8 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
     version: &version,
     capabilities: Capabilities {
+        backup: true,
+        compacts_beside: true,
         transactions: true,
         // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
         batch: Batch::Atomic,
@@ -103,6 +106,7 @@ struct BerkeleyDb {
     alone: Option<OneSession>,
     /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
     checkpoint_kbyte: u32,
+    is_logged: bool,
     /// A hash table, which has no order.
     hash: bool,
     sessions: u32,
@@ -132,6 +136,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         guarantee,
         alone: (!several).then(OneSession::default),
         checkpoint_kbyte: config.checkpoint_kbyte,
+        is_logged: mode >= ffi::LOG_KEPT,
         hash: config.hash,
         sessions: u32::try_from(options.sessions.max(1)).unwrap_or(u32::MAX),
     };
@@ -231,10 +236,25 @@ impl Store for BerkeleyDb {
         check(unsafe { ffi::sb_bdb_verify(self.db.as_ptr()) }).map(|()| true)
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         let _turn = self.turn()?;
-        // SAFETY: the database is open, and nobody else has it.
+        // SAFETY: the database is open; its handle is for all threads, or it is this call's turn.
         check(unsafe { ffi::sb_bdb_compact(self.db.as_ptr()) }).map(|()| Some("DB->compact"))
+    }
+
+    /// A log makes pages that were copied at different moments one state. Handles for one thread would keep others waiting for it all.
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        if !self.is_logged || self.alone.is_some() {
+            return Ok(None);
+        }
+        let path = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the database is open, and its handle is for all threads; the string lives until the call returns.
+        check(unsafe { ffi::sb_bdb_backup(self.db.as_ptr(), path.as_ptr()) })?;
+        for entry in fs::read_dir(to).map_err(StoreError::io(format!("reading {}", to.display())))? {
+            sync_path(&entry.map_err(StoreError::engine)?.path())?;
+        }
+        sync_path(to)?;
+        Ok(Some("DB_ENV->backup"))
     }
 
     fn settle(&self) -> Result<()> {

@@ -21,6 +21,7 @@ pub const ETCD: StoreDef = StoreDef {
     practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until it is told to forget them",
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
+        compacts_beside: true,
         order: true,
         threads: Threads::Many,
         batch: Batch::Atomic,

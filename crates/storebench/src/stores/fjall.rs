@@ -24,6 +24,7 @@ pub const FJALL: StoreDef = StoreDef {
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         threads: Threads::Many,
         transactions: true,
@@ -170,7 +171,7 @@ impl Store for Fjall {
         }
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         self.keyspace.major_compact().map_err(StoreError::engine)?;
         Ok(Some("major_compact"))
     }

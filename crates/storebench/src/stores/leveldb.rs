@@ -28,6 +28,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     practice: "a folder of files; back it up while it is closed; one process at a time",
     version: &version,
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
@@ -211,7 +212,7 @@ impl Store for LevelDb {
         }
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         // SAFETY: the database is open; two absent keys stand for all records.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
         Ok(Some("CompactRange"))

@@ -23,6 +23,7 @@ pub const MARIADB: StoreDef = StoreDef {
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
     version: &|| Mysql::programs().version(),
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         sql: true,
         threads: Threads::Many,

@@ -21,6 +21,7 @@ pub const NATS: StoreDef = StoreDef {
     practice: "a server for messages, which also keeps keys and values; three or five are one in earnest",
     version: &|| NatsServer::programs().version(),
     capabilities: Capabilities {
+        compacts_beside: true,
         order: false,
         threads: Threads::Many,
         batch: Batch::Atomic,

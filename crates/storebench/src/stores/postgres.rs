@@ -21,6 +21,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
     version: &|| Postgresql::programs().version(),
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         sql: true,
         threads: Threads::Many,

@@ -20,6 +20,7 @@ pub const REDIS: StoreDef = StoreDef {
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
     version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {
+        compacts_beside: true,
         order: false,
         threads: Threads::Many,
         batch: Batch::Atomic,

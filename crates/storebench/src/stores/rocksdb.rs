@@ -37,6 +37,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     // settings that are read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         backup: true,
         transactions: true,
@@ -260,7 +261,7 @@ impl Store for RocksDb {
         }
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         // SAFETY: the database is open; two absent keys stand for all records.
         unsafe { ffi::rocksdb_compact_range(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
         Ok(Some("CompactRange"))

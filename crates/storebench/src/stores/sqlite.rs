@@ -31,6 +31,7 @@ pub const SQLITE: StoreDef = StoreDef {
     practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
     version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
+        compacts_beside: true,
         held_reader: true,
         backup: true,
         sql: true,
@@ -213,9 +214,18 @@ impl Store for Sqlite {
         }
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
-        self.own().execute_batch("VACUUM").map_err(StoreError::engine)?;
-        Ok(Some("VACUUM"))
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
+        const INCREMENTAL: &str = "2";
+        let own = self.own();
+        if pragma::read(&own, "auto_vacuum")? != INCREMENTAL {
+            own.execute_batch("VACUUM").map_err(StoreError::engine)?;
+            return Ok(Some("VACUUM"));
+        }
+        let mut statement = own.prepare("PRAGMA incremental_vacuum").map_err(StoreError::engine)?;
+        let mut pages = statement.query([]).map_err(StoreError::engine)?;
+        // Each row gives one page back.
+        while pages.next().map_err(StoreError::engine)?.is_some() {}
+        Ok(Some("incremental_vacuum"))
     }
 
     /// Without a WAL a reader keeps writers from committing.

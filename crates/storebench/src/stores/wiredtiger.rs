@@ -10,16 +10,21 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef,
+    Store, StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
 use self::library::Connection;
 use self::session::WiredTigerSession;
 use super::linked::linked;
-use super::support::{Given, hold_to_tier};
+use super::support::{Given, hold_to_tier, sync_path};
 
 /// WiredTiger's entry in the table.
 pub const WIREDTIGER: StoreDef = StoreDef {
@@ -29,6 +34,8 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     practice: "a folder of files; it can be backed up while open; one process at a time; under the GPL",
     version: &library::version,
     capabilities: Capabilities {
+        backup: true,
+        compacts_beside: true,
         held_reader: true,
         transactions: true,
         compression: Some("Snappy"),
@@ -77,12 +84,14 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let connection = Connection::open(options.directory, &config.of_connection(), &config.of_table())?;
     let table = connection.session()?.table()?;
     config.check(&connection.account()?, &table, connection.cache_bytes()?)?;
-    Ok(Box::new(WiredTiger { connection, config }))
+    let folder = options.directory.to_path_buf();
+    Ok(Box::new(WiredTiger { connection, config, folder }))
 }
 
 struct WiredTiger {
     connection: Connection,
     config: Config,
+    folder: PathBuf,
 }
 
 impl Store for WiredTiger {
@@ -115,8 +124,20 @@ impl Store for WiredTiger {
         self.connection.verify().map(|()| true)
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         self.connection.session()?.compact().map(|()| Some("WT_SESSION::compact"))
+    }
+
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        fs::create_dir(to).map_err(StoreError::io(format!("making {}", to.display())))?;
+        self.connection.back_up(&mut |name| {
+            let name = Path::new(OsStr::from_bytes(name.to_bytes()));
+            let (from, copy) = (self.folder.join(name), to.join(name));
+            fs::copy(&from, &copy).map_err(StoreError::io(format!("copying {}", from.display())))?;
+            sync_path(&copy)
+        })?;
+        sync_path(to)?;
+        Ok(Some("backup cursor"))
     }
 
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {

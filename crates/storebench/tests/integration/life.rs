@@ -4,7 +4,7 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::result::Measured;
-use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::store::{Guarantee, Kind, Offer, StoreDef};
 
 use crate::cli::support::{Scratch, skipped};
 
@@ -88,6 +88,59 @@ fn backups_are_whole_while_several_threads_write() {
     assert!(run.trials.iter().all(|trial| trial.cell.store() != "redb"), "it has no backup of its own");
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
     assert!(said.out.contains("VACUUM INTO") && said.out.contains("checkpoint"), "{said}");
+    scratch.assert_nothing_left();
+}
+
+/// Each trial's audit reads what was overwritten meanwhile. postgresql.org, sql-vacuum.html: FULL "requires an ACCESS EXCLUSIVE lock", which
+/// even reads wait for. rocksdb.org: a compaction blocks no calls.
+#[test]
+fn who_may_work_while_space_is_given_back_is_seen() {
+    let (scratch, stores) = (Scratch::new(), stores());
+    let at_process = |offer: &Offer| offer.guarantee == Guarantee::Process;
+    let able = |store: &&&StoreDef| store.capabilities.compacts_beside && store.offers.iter().any(at_process);
+    let names = |all: &[&StoreDef]| all.iter().map(|store| store.name).collect::<Vec<_>>().join(",");
+    let run = "run life --quick --records 20000 --record-size 1KiB --churn uniform --turnover 1 --guarantee process";
+    scratch.storebench(&format!("{run} --giving-back beside --store {}", names(&stores))).ends(Exit::Success);
+    let run = scratch.results();
+    for store in stores.iter().filter(able) {
+        let trial = run.trials.iter().find(|trial| trial.cell.store() == store.name).unwrap();
+        let measured = trial.ok().unwrap_or_else(|| panic!("{}: {:?}", store.name, trial.outcome));
+        let compacted = measured.giving_back.as_ref().and_then(|back| back.compacted.as_ref()).unwrap();
+        let calls = compacted.meanwhile.as_ref().unwrap_or_else(|| panic!("{}: {compacted:?}", store.name));
+        assert_eq!(calls.refused, None, "{}", store.name);
+        assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{}: {calls:?}", store.name);
+        // In a few milliseconds a thread may not have its turn.
+        if compacted.took_ns > 20_000_000 {
+            assert!(calls.reads.count > 0 && calls.writes.count > 0, "{}: {compacted:?}", store.name);
+        }
+        if store.name == "postgres" {
+            assert!(compacted.took_ns > 20_000_000, "too short to see who waits: {compacted:?}");
+            assert!(calls.reads.longest_ns > compacted.took_ns / 4, "{compacted:?}");
+        }
+    }
+    let measured: Vec<&str> = run.trials.iter().map(|trial| trial.cell.store()).collect();
+    assert_eq!(measured.len(), stores.iter().filter(able).count(), "the others have no way: {measured:?}");
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    assert!(said.out.contains("Giving back beside others") && said.out.contains("longest write"), "{said}");
+    scratch.assert_nothing_left();
+}
+
+/// sqlite.org, pragma.html: with INCREMENTAL, free pages stay in the file until `incremental_vacuum` removes them.
+#[test]
+fn sqlite_gives_back_its_free_pages_one_by_one() {
+    let scratch = Scratch::new();
+    let run =
+        "run life --quick --store sqlite --set sqlite.auto_vacuum=INCREMENTAL --records 1000 --churn waves";
+    scratch
+        .storebench(&format!("{run} --record-size 100B..2KiB --giving-back alone,beside --guarantee process"))
+        .ends(Exit::Success);
+    for trial in &scratch.results().trials {
+        let measured = trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome));
+        let (left, given_back) = shares(measured);
+        assert!(left > 0.9 && given_back < Some(0.5), "{left} {given_back:?}");
+        let compacted = measured.giving_back.as_ref().unwrap().compacted.as_ref().unwrap();
+        assert_eq!(compacted.by, "incremental_vacuum");
+    }
     scratch.assert_nothing_left();
 }
 

@@ -1,9 +1,11 @@
 //! The end of a set's life: most of its records are removed, and the store gives back the space that it can.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::meanwhile;
 use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
@@ -27,6 +29,8 @@ pub struct Remains<'r> {
     seed: u64,
     kept: Vec<Record>,
     removed: Vec<Record>,
+    /// One of those that are kept, which has its old value or its new one.
+    unclear: Option<u64>,
 }
 
 impl<'r> Remains<'r> {
@@ -37,7 +41,7 @@ impl<'r> Remains<'r> {
         records: &'r Records,
         seed: u64,
     ) -> Remains<'r> {
-        let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new() };
+        let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new(), unclear: None };
         for all in parts.into_iter().map(Set::all) {
             let from = all.len() - all.len() / LEFT;
             for (number, record) in all.enumerate() {
@@ -60,17 +64,19 @@ impl<'r> Remains<'r> {
         records.map(|(index, version)| self.records.value_length(*index, *version) as u64).sum()
     }
 
-    /// Removes most records of the store, which is closed, and has it give back the space. It is closed afterwards.
+    /// Removes most records of the store, which is closed, and has it give back the space, with others at work or without. It is closed
+    /// afterwards.
     ///
     /// # Errors
     /// The store's own; when its files can't be measured.
-    pub fn give_back(&self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
+    pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
         bench.reopen()?;
         let start = Instant::now();
         self.remove(bench, work.batch)?;
         let remove_ns = start.elapsed().as_nanos() as u64;
         let disk = closed(bench)?;
-        let compacted = compacted(bench)?;
+        bench.reopen()?;
+        let compacted = self.compacted(bench, work.gives_back_beside)?;
         let value_bytes = self.value_bytes(self.kept.iter());
         Ok(GivingBack { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
     }
@@ -87,6 +93,24 @@ impl<'r> Remains<'r> {
         store.settle().map_err(|error| Stop::store("settling", &error))
     }
 
+    /// Has the open store give space back, in its own way.
+    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<Compacted>, Stop> {
+        let folder = bench.folder().to_path_buf();
+        let (given_back, peak_bytes) = watched(&folder, || match beside {
+            false => timed(|| bench.compact()).map(|given_back| (given_back, None)),
+            true => {
+                let work = || timed(|| bench.compact_beside());
+                let outcome = meanwhile::beside(bench.store()?, self.records, &mut self.kept, work)?;
+                self.unclear = outcome.unclear;
+                Ok((outcome.done, Some(outcome.calls)))
+            }
+        })?;
+        let disk = closed(bench)?;
+        let peak_bytes = peak_bytes.max(disk.allocated_bytes);
+        let ((by, took_ns), meanwhile) = given_back;
+        Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
+    }
+
     /// Holds the store to all this, with a sample of what is there and of what is gone.
     ///
     /// # Errors
@@ -99,7 +123,11 @@ impl<'r> Remains<'r> {
         };
         let sample = Sample::of(held.iter().map(|_| true), most, self.seed);
         let live = held.len() as u64;
-        let read: Vec<Record> = held.into_iter().filter(|record| sample.has(record.0, true)).collect();
+        let read: Vec<Record> = held
+            .into_iter()
+            .filter(|record| sample.has(record.0, true))
+            .filter(|record| Some(record.0) != self.unclear)
+            .collect();
         let step = self.removed.len().div_ceil(LOOKED_FOR).max(1);
         let gone: Vec<Record> =
             if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };
@@ -113,27 +141,28 @@ fn closed(bench: &mut Bench<'_>) -> Result<Disk, Stop> {
     bench.disk().map_err(|error| Stop::harness(format!("measuring the store's files: {error}")))
 }
 
-/// Has the store give space back, in its own way.
-fn compacted(bench: &mut Bench<'_>) -> Result<Option<Compacted>, Stop> {
-    bench.reopen()?;
-    let folder = bench.folder().to_path_buf();
-    let (is_over, start) = (AtomicBool::new(false), Instant::now());
-    let (by, took_ns, peak_bytes) = thread::scope(|scope| {
+/// A call's outcome, with the nanoseconds that it took.
+fn timed<T>(call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
+    let start = Instant::now();
+    let done = call()?;
+    Ok((done, start.elapsed().as_nanos() as u64))
+}
+
+/// A call's outcome, with the most that the folder's files took meanwhile.
+fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
         let watch = scope.spawn(|| {
             let mut peak = 0;
             while !is_over.load(Ordering::Relaxed) {
                 // A file can go while its folder is read.
-                peak = disk::usage(&folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
+                peak = disk::usage(folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
                 thread::sleep(LOOKS);
             }
             peak
         });
-        let by = bench.compact();
-        let took_ns = start.elapsed().as_nanos() as u64;
+        let done = call();
         is_over.store(true, Ordering::Relaxed);
-        by.map(|by| (by, took_ns, watch.join().unwrap_or(0)))
-    })?;
-    let disk = closed(bench)?;
-    let peak_bytes = peak_bytes.max(disk.allocated_bytes);
-    Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk }))
+        done.map(|done| (done, watch.join().unwrap_or(0)))
+    })
 }

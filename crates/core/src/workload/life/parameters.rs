@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::alongside::Work;
+use super::meanwhile;
 use super::set::Churn;
 
 use crate::axis::Axis;
@@ -113,6 +114,8 @@ pub struct LifeParameters {
     pub batch: usize,
     /// The moment when steps begin.
     pub after_load: AfterLoad,
+    /// Whether others read and write while space is given back.
+    pub gives_back_beside: bool,
     /// The loads at which bursts are sent, in per cent of the store's speed.
     pub bursts: Vec<Percent>,
     /// The time of each.
@@ -131,6 +134,7 @@ impl LifeParameters {
             until_steady: parameters.get(&UNTIL_STEADY).unwrap_or(1),
             batch: parameters.get(&BATCH).unwrap_or(1),
             after_load: AfterLoad::of(parameters),
+            gives_back_beside: gives_back_beside(cell),
             bursts: parameters.list(&BURSTS),
             burst_period: parameters.get(&BURST_PERIOD).map_or(Duration::ZERO, |Period(time)| time),
         }
@@ -154,9 +158,16 @@ fn has_others(cell: &Cell) -> bool {
     has_held_reader(cell) || Work::of(cell).is_some()
 }
 
-/// The sessions that are open at once: of the threads, and of another one that writes large batches.
+/// Whether others read and write while space is given back.
+fn gives_back_beside(cell: &Cell) -> bool {
+    cell.text(Axis::GIVING_BACK) == "beside"
+}
+
+/// The sessions that are open at once: of the threads, and of another one that writes large batches; at last those of
+/// two that read and write while space is given back.
 pub fn sessions(cell: &Cell) -> u64 {
-    u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch))
+    let steps = u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch));
+    if gives_back_beside(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
 /// Why a cell can't be run, whatever the place.
@@ -169,6 +180,11 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         }
         if case.cell.records().from < u64::from(case.cell.threads()) {
             return Err(Reason::Contradiction("a thread would have no record".into()));
+        }
+        let size = case.cell.record_size().span();
+        if case.cell.text(Axis::CHURN) == "waves" && size.to - size.from <= 1 {
+            let why = "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB";
+            return Err(Reason::Contradiction(why.into()));
         }
         match Work::of(case.cell) {
             Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
@@ -185,6 +201,9 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         }
         if has_held_reader(case.cell) && !able.held_reader {
             return Err(Reason::NoHeldReader { store: store.name });
+        }
+        if gives_back_beside(case.cell) && !able.compacts_beside {
+            return Err(Reason::NotBeside { store: store.name });
         }
         case.holds(held(case))
     };
@@ -205,7 +224,10 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of values at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
-    case.cell.records().from as f64 * case.cell.record_size().mean()
+    let sizes = case.cell.record_size();
+    let value_bytes =
+        if case.cell.text(Axis::CHURN) == "waves" { sizes.largest() as f64 } else { sizes.mean() };
+    case.cell.records().from as f64 * value_bytes
 }
 
 /// Bytes of memory: the set, values, and all records where the store has nowhere else to keep them.
@@ -311,6 +333,7 @@ mod tests {
         let store = "memory";
         assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(Reason::NoHeldReader { store }));
         assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(Reason::NoBackup { store }));
+        assert_eq!(reason(&[(Axis::GIVING_BACK, "beside")], MEMORY), Some(Reason::NotBeside { store }));
         assert_eq!(reason(&[(Axis::WRITER, "batch")], one), Some(Reason::OneSession { store, threads: 2 }));
         for (axes, left_out) in [
             (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),

@@ -1,5 +1,6 @@
 //! The set of records: of constant size, each in a place of its own, and what is done to it next.
 
+use crate::record::WAVES;
 use crate::workload::audit::Record;
 use crate::workload::choose::Chooser;
 
@@ -13,6 +14,8 @@ pub enum Churn {
     Uniform,
     /// A few are overwritten often, most of them seldom.
     Zipfian,
+    /// They are overwritten in turn, with values that grow, and shrink again.
+    Waves,
     /// Any is removed, and another with a new key is inserted.
     Replace,
     /// The oldest is removed, and a new one with the next key is inserted: keys ascend.
@@ -26,6 +29,7 @@ impl Churn {
     pub fn of(word: &str) -> Churn {
         match word {
             "zipfian" => Churn::Zipfian,
+            "waves" => Churn::Waves,
             "replace" => Churn::Replace,
             "queue" => Churn::Queue,
             "log" => Churn::Log,
@@ -36,6 +40,16 @@ impl Churn {
     /// Whether records are removed and inserted; else they are overwritten.
     pub fn replaces(self) -> bool {
         matches!(self, Churn::Replace | Churn::Queue | Churn::Log)
+    }
+
+    /// The versions that a record has before they begin anew.
+    fn versions(self) -> u16 {
+        if self == Churn::Waves { WAVES.into() } else { 1 << 8 }
+    }
+
+    /// The version that comes so many after this one.
+    fn version(self, version: u8, after: u16) -> u8 {
+        ((u16::from(version) + after) % self.versions()) as u8
     }
 
     /// Whether keys ascend, and the oldest goes first.
@@ -106,8 +120,9 @@ impl Set {
     pub fn states(&self, place: usize) -> impl Iterator<Item = Record> {
         let (generation, version) = (self.generations[place], self.versions[place]);
         let generations = (0..=generation).rev().map(move |generation| self.of(place, generation));
-        // Versions begin anew after 255.
-        let versions = (0..=u8::MAX).map(move |earlier| version.wrapping_sub(earlier));
+        let churn = self.churn;
+        let versions =
+            (0..churn.versions()).map(move |earlier| churn.version(version, churn.versions() - earlier));
         let replaces = self.replaces();
         let newest = self.of(place, generation);
         let overwritten = versions.map(move |version| (newest, version)).take_while(move |_| !replaces);
@@ -122,14 +137,14 @@ impl Set {
     #[inline]
     pub fn step(&mut self) -> Step {
         let place = match self.churn {
-            churn if churn.ascends() => self.oldest,
-            _ => self.chooser.below(self.len()) as usize,
+            Churn::Waves | Churn::Queue | Churn::Log => self.oldest,
+            Churn::Uniform | Churn::Zipfian | Churn::Replace => self.chooser.below(self.len()) as usize,
         };
         let old = self.at(place);
         if self.churn.replaces() {
             self.generations[place] += 1;
         } else {
-            self.versions[place] = self.versions[place].wrapping_add(1);
+            self.versions[place] = self.churn.version(self.versions[place], 1);
         }
         self.oldest = (self.oldest + 1) % self.versions.len();
         Step { old, new: self.at(place) }
@@ -163,7 +178,8 @@ mod tests {
 
     #[test]
     fn the_set_is_what_its_steps_made_of_it() {
-        for churn in [Churn::Uniform, Churn::Zipfian, Churn::Replace, Churn::Queue, Churn::Log] {
+        for churn in [Churn::Uniform, Churn::Zipfian, Churn::Waves, Churn::Replace, Churn::Queue, Churn::Log]
+        {
             let (set, held) = after(churn, 1_234);
             assert_eq!(held.len(), 50);
             assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
@@ -210,6 +226,13 @@ mod tests {
     fn a_queue_holds_the_newest_in_their_order() {
         let (set, _) = after(Churn::Queue, 120);
         assert_eq!(set.all().collect::<Vec<_>>(), (120..170).map(|index| (index, 0)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn waves_overwrite_each_as_often_and_begin_anew() {
+        let (set, held) = after(Churn::Waves, 50 * u64::from(WAVES) + 20);
+        assert!(held.iter().all(|(index, version)| *version == u8::from(*index < 20)), "{held:?}");
+        assert_eq!(set.states(3).take(3).collect::<Vec<_>>(), [(3, 1), (3, 0), (3, WAVES - 1)]);
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn a_set_is_written_ten_times_over_and_given_back() {
         for churn in crate::axis::life::CHURNS {
             let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, churn).unwrap();
             let count = |name| measured.operation(name).map_or(0, |one| one.count);
-            let (updates, pairs) = if matches!(*churn, "uniform" | "zipfian") { (500, 0) } else { (0, 500) };
+            let (updates, pairs) =
+                if matches!(*churn, "uniform" | "zipfian" | "waves") { (500, 0) } else { (0, 500) };
             // A log removes the oldest at once, at the end of a tenth for the latest.
             let removals = if *churn == "log" { 10 } else { pairs };
             assert_eq!((count("update"), count("insert"), count("remove")), (updates, pairs, removals));
@@ -238,7 +239,8 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
         let bursts = [(&parameters::BURSTS, "10%"), (&parameters::BURST_PERIOD, "600ms")];
         let measured = trial_on(&threads, &bursts, &[MEMORY], ("memory", churn)).unwrap();
         let count = |name| measured.operation(name).map_or(0, |one| one.count);
-        let writes = if matches!(*churn, "uniform" | "zipfian") { count("update") } else { count("insert") };
+        let writes =
+            if matches!(*churn, "uniform" | "zipfian" | "waves") { count("update") } else { count("insert") };
         assert_eq!((writes, measured.stored.records), (500, 50), "{churn}");
         assert_eq!(measured.audit.map(|audit| audit.read_back), Some(50), "{churn}");
         let [burst] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };

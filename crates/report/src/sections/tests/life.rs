@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::result::{
-    Alongside, Burst, Calls, Compacted, Disk, Fragmentation, GivingBack, Latency, Looks, OVERALL, Pauses,
-    Pieces, Run, UpkeepSeen,
+    Alongside, Burst, Calls, Compacted, Disk, Fragmentation, GivingBack, Latency, Looks, Meanwhile, OVERALL,
+    Pauses, Pieces, Run, UpkeepSeen,
 };
 
 use super::{Sample, samples, shown};
@@ -21,6 +21,7 @@ pub fn aged() -> Run {
             took_ns: 12_000_000,
             peak_bytes: 60 << 10,
             disk: disk(8 << 10),
+            meanwhile: None,
         });
         let back = GivingBack {
             removed: 45,
@@ -103,6 +104,28 @@ pub fn backed_up() -> Run {
     run
 }
 
+/// A run of a store that keeps writers waiting while it gives space back, of one that refuses them, and of one beside which nobody worked.
+pub fn disturbed() -> Run {
+    let stores = ["sqlite", "rocksdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
+    let mut run = samples::run("box", &stores);
+    for trial in &mut run.trials {
+        let store = trial.cell.store().to_owned();
+        let measured = trial.measured.as_mut().unwrap();
+        let calls = |count, longest_ns| Calls { count, longest_ns };
+        let meanwhile = (store != "redb").then(|| Meanwhile {
+            reads: calls(40, 90_000),
+            writes: if store == "sqlite" { calls(1, 48_000_000) } else { Calls::default() },
+            reads_before: calls(100, 80_000),
+            writes_before: calls(100, 120_000),
+            refused: (store == "rocksdb").then(|| "the file is locked".into()),
+        });
+        let compacted =
+            Compacted { by: "VACUUM".into(), took_ns: 50_000_000, meanwhile, ..Compacted::default() };
+        measured.giving_back = Some(GivingBack { compacted: Some(compacted), ..GivingBack::default() });
+    }
+    run
+}
+
 /// A run of a store whose scans take three times as long when it is old, and of one without order.
 pub fn fragmented() -> Run {
     let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
@@ -163,6 +186,11 @@ fn pauses_are_told_with_the_work_that_came_with_them() {
     let text = shown("pauses", pausing(), true);
     insta::assert_snapshot!("pauses", text);
     assert!(!text.contains("flat-folder") && !text.contains("write stall"), "{text}");
+}
+
+#[test]
+fn calls_beside_giving_back_are_told_and_a_store_without_any_has_no_row() {
+    insta::assert_snapshot!("giving_back_beside", shown("giving_back_beside", disturbed(), true));
 }
 
 #[test]

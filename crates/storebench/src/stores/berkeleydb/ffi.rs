@@ -133,6 +133,7 @@ unsafe extern "C" {
     pub fn sb_bdb_checkpoint(db: *mut Db, kbyte: u32) -> c_int;
     pub fn sb_bdb_verify(db: *mut Db) -> c_int;
     pub fn sb_bdb_compact(db: *mut Db) -> c_int;
+    pub fn sb_bdb_backup(db: *mut Db, to: *const c_char) -> c_int;
     pub fn sb_bdb_facts(db: *mut Db, facts: *mut Facts) -> c_int;
     pub fn sb_bdb_flag_names(flags: u32, out: *mut c_char, size: usize);
     pub fn sb_bdb_statistics(db: *mut Db, statistics: *mut Statistics) -> c_int;

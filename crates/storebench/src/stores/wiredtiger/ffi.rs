@@ -69,6 +69,11 @@ unsafe extern "C" {
     pub fn sb_wt_checkpoint(session: *mut Session) -> c_int;
     pub fn sb_wt_verify(connection: *mut Connection) -> c_int;
     pub fn sb_wt_compact(session: *mut Session) -> c_int;
+    pub fn sb_wt_backup(
+        connection: *mut Connection,
+        copy: extern "C" fn(*mut c_void, *const c_char) -> c_int,
+        context: *mut c_void,
+    ) -> c_int;
 
     pub fn sb_wt_account(connection: *mut Connection, out: *mut Account) -> c_int;
     pub fn sb_wt_table(session: *mut Session, out: *mut *mut c_char) -> c_int;

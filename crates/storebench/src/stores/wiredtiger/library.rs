@@ -107,6 +107,17 @@ impl Connection {
         Ok(bytes)
     }
 
+    /// Has `copy` copy each file that a backup needs, by its name. The engine removes none of them meanwhile.
+    pub fn back_up(&self, copy: &mut dyn FnMut(&CStr) -> Result<()>) -> Result<()> {
+        let mut files = Files { copy, failed: None };
+        // SAFETY: the connection is open, and the context lives until the call returns, which alone uses it.
+        let told = unsafe { ffi::sb_wt_backup(self.0.as_ptr(), copied, (&raw mut files).cast()) };
+        match files.failed {
+            Some(error) => Err(error),
+            None => check(told),
+        }
+    }
+
     /// Has the engine check the table, which no session may have open.
     pub fn verify(&mut self) -> Result<()> {
         // SAFETY: the connection is open, and nobody else has it.
@@ -126,6 +137,20 @@ impl Drop for Connection {
         // SAFETY: no session is left, and it is closed nowhere else.
         unsafe { ffi::sb_wt_close(self.0.as_ptr()) };
     }
+}
+
+/// The work with the files of a backup, and why it failed.
+struct Files<'c> {
+    copy: &'c mut dyn FnMut(&CStr) -> Result<()>,
+    failed: Option<StoreError>,
+}
+
+/// Copies a file of a backup; not 0 where that failed.
+extern "C" fn copied(context: *mut c_void, name: *const c_char) -> c_int {
+    // SAFETY: the context is the one that was handed over; the name lives until the cursor moves.
+    let (files, name) = unsafe { (&mut *context.cast::<Files<'_>>(), CStr::from_ptr(name)) };
+    files.failed = (files.copy)(name).err();
+    c_int::from(files.failed.is_some())
 }
 
 impl ffi::Account {

@@ -80,7 +80,7 @@ impl<S: Server> Store for ServerStore<S> {
         S::verify(&mut self.own())
     }
 
-    fn compact(&mut self) -> Result<Option<&'static str>> {
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
         S::compact(&mut self.own())
     }
 

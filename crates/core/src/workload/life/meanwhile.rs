@@ -1,0 +1,327 @@
+//! The calls of others while a store gives space back: one thread reads records, another overwrites its own.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::record::Records;
+use crate::result::{Calls, Meanwhile};
+use crate::store::{Session, Store, StoreError};
+use crate::workload::audit::Record;
+use crate::workload::crew;
+use crate::workload::stop::Stop;
+
+/// The sessions of the two.
+pub const SESSIONS: u64 = 2;
+/// The rest of each after a call: they are to find out whether they can work, and not to hold the store up.
+const REST: Duration = Duration::from_millis(1);
+/// The calls of each before space is given back, as long as they take no longer than [`BEFORE`] together.
+const CALLS_BEFORE: u64 = 100;
+/// The time for them.
+const BEFORE: Duration = Duration::from_secs(2);
+
+/// The moments of the two threads' work, in their order.
+const STARTED: u8 = 0;
+const UNDER_WAY: u8 = 1;
+const OVER: u8 = 2;
+
+/// The outcome of both.
+pub struct Outcome<T> {
+    /// That of the work.
+    pub done: T,
+    /// The calls beside it.
+    pub calls: Meanwhile,
+    /// The records that a refused call leaves unclear: they have the old value or the new one.
+    pub unclear: Option<u64>,
+}
+
+/// Does `work` while one thread reads some of these records, which all are there, and another overwrites the rest.
+///
+/// # Errors
+/// Those of `work`; where no session can be opened, and where a record is read that is not what it was.
+pub fn beside<T>(
+    store: &dyn Store,
+    records: &Records,
+    there: &mut [Record],
+    work: impl FnOnce() -> Result<T, Stop>,
+) -> Result<Outcome<T>, Stop> {
+    let middle = there.len() / 2;
+    let (read, written) = there.split_at_mut(middle);
+    let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
+    let thread = Thread { store, records, moment: &moment, ready: &ready };
+    let (done, reader, writer) = thread::scope(|scope| {
+        let reader = scope.spawn(|| thread.reads(read));
+        let writer = scope.spawn(|| thread.writes(written));
+        ready.wait();
+        moment.store(UNDER_WAY, Ordering::Release);
+        let done = work();
+        moment.store(OVER, Ordering::Release);
+        (done, joined(reader), joined(writer))
+    });
+    let (done, reader, writer) = (done?, reader?, writer?);
+    let calls = Meanwhile {
+        reads: reader.meanwhile,
+        writes: writer.meanwhile,
+        reads_before: reader.before,
+        writes_before: writer.before,
+        refused: [&reader, &writer].into_iter().find_map(|seen| Some(seen.refused.as_ref()?.1.clone())),
+    };
+    Ok(Outcome { done, calls, unclear: writer.refused.map(|(index, _)| index) })
+}
+
+fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Seen, Stop> {
+    thread.join().unwrap_or_else(|_| Err(Stop::harness("a thread beside the giving back panicked")))
+}
+
+/// The calls of a thread.
+#[derive(Default)]
+struct Seen {
+    before: Calls,
+    meanwhile: Calls,
+    /// The record of the call that was refused, and the engine's words.
+    refused: Option<(u64, String)>,
+}
+
+/// Two threads have this in common.
+#[derive(Clone, Copy)]
+struct Thread<'a> {
+    store: &'a dyn Store,
+    records: &'a Records,
+    moment: &'a AtomicU8,
+    ready: &'a Barrier,
+}
+
+impl Thread<'_> {
+    fn reads(self, there: &[Record]) -> Result<Seen, Stop> {
+        let (mut expected, mut number) = (Vec::new(), 0);
+        self.calls(|session| {
+            let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
+                return Ok(None);
+            };
+            number += 1;
+            let key = self.records.key(index);
+            expected.clear();
+            self.records.append_value(index, version, &mut expected);
+            let (start, mut is_right) = (Instant::now(), false);
+            let found = session.get(&key, &mut |value| is_right = value == expected);
+            let took = start.elapsed();
+            if found.is_ok() && !is_right {
+                let key = String::from_utf8_lossy(&key);
+                return Err(Stop::wrong_data(format!(
+                    "the record {key} is missing or wrong while space is given back"
+                )));
+            }
+            Ok(Some((index, took, found.map(|_| ()))))
+        })
+    }
+
+    fn writes(self, there: &mut [Record]) -> Result<Seen, Stop> {
+        let (mut value, mut number) = (Vec::new(), 0);
+        self.calls(|session| {
+            let count = there.len().max(1);
+            let Some((index, version)) = there.get_mut(number % count) else { return Ok(None) };
+            number += 1;
+            let next = version.wrapping_add(1);
+            let key = self.records.key(*index);
+            value.clear();
+            self.records.append_value(*index, next, &mut value);
+            let start = Instant::now();
+            let done = session.update(&key, &value);
+            let took = start.elapsed();
+            if done.is_ok() {
+                *version = next;
+            }
+            Ok(Some((*index, took, done)))
+        })
+    }
+
+    /// Calls before the work and beside it, until that is over, one is refused or there is nothing to call for.
+    fn calls(
+        self,
+        mut call: impl FnMut(&mut dyn Session) -> Result<Option<(u64, Duration, Result<(), StoreError>)>, Stop>,
+    ) -> Result<Seen, Stop> {
+        let mut seen = Seen::default();
+        let opened = crew::session(self.store);
+        let before = opened.and_then(|mut session| {
+            let start = Instant::now();
+            while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
+                let Some((_, took, done)) = call(&mut *session)? else { break };
+                done.map_err(|error| Stop::store("working before space is given back", &error))?;
+                seen.before.add(took.as_nanos() as u64);
+                thread::sleep(REST);
+            }
+            Ok(session)
+        });
+        // The others wait for it even if it failed.
+        self.ready.wait();
+        let mut session = before?;
+        while self.moment.load(Ordering::Acquire) != OVER {
+            let Some((index, took, done)) = call(&mut *session)? else { break };
+            if let Err(error) = done {
+                seen.refused = Some((index, error.to_string()));
+                break;
+            }
+            // One that began before the work and ended in it was under way at the same time, too.
+            let is_before = self.moment.load(Ordering::Acquire) == STARTED;
+            if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
+            thread::sleep(REST);
+        }
+        Ok(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::cell::Data;
+    use crate::record::pool::Pool;
+    use crate::result::Failure;
+    use crate::store::{Guarantee, OpenOptions, Result, Setting};
+    use crate::stores::MEMORY;
+    use crate::units::SizeRange;
+
+    /// A store over memory, whose writers wait for a gate, and are refused where that says so.
+    struct Gated {
+        over: Box<dyn Store>,
+        refuses: Mutex<bool>,
+    }
+
+    struct GatedSession<'s> {
+        over: Box<dyn Session + 's>,
+        of: &'s Gated,
+    }
+
+    impl Store for Gated {
+        fn session(&self) -> Result<Box<dyn Session + '_>> {
+            Ok(Box::new(GatedSession { over: self.over.session()?, of: self }))
+        }
+        fn guarantee(&self) -> Guarantee {
+            self.over.guarantee()
+        }
+        fn count(&self) -> Result<u64> {
+            self.over.count()
+        }
+        fn settle(&self) -> Result<()> {
+            self.over.settle()
+        }
+        fn settings(&self) -> Result<Vec<Setting>> {
+            self.over.settings()
+        }
+        fn close(self: Box<Self>) -> Result<()> {
+            self.over.close()
+        }
+    }
+
+    impl Session for GatedSession<'_> {
+        fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            self.over.insert(key, value)
+        }
+        fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            if *self.of.refuses.lock().unwrap() {
+                return Err(StoreError::Engine("the file is locked".into()));
+            }
+            self.over.update(key, value)
+        }
+        fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+            self.over.get(key, visit)
+        }
+        fn remove(&mut self, key: &[u8]) -> Result<()> {
+            self.over.remove(key)
+        }
+        fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+            self.over.scan(from, limit, visit)
+        }
+        fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+            self.over.insert_batch(records)
+        }
+    }
+
+    const HELD: Duration = Duration::from_millis(60);
+
+    /// Twenty records in such a store, beside which this is done.
+    fn outcome(
+        work: impl FnOnce(&Gated, &Records, &[Record]) -> std::result::Result<(), Stop>,
+    ) -> (std::result::Result<Outcome<()>, Stop>, Vec<Record>) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = BTreeMap::new();
+        let options = OpenOptions {
+            judged: false,
+            directory: folder.path(),
+            guarantee: None,
+            compression: false,
+            cache_bytes: None,
+            settings: &settings,
+            sessions: 2,
+            transactions: false,
+            beside: None,
+        };
+        let over = MEMORY.open.unwrap()(&options).unwrap();
+        let store = Gated { over, refuses: Mutex::new(false) };
+        let size = SizeRange { from: 10, to: 90 };
+        let records = Records::new(7, size, Pool::generate(Data::Incompressible, 7, size));
+        let mut there: Vec<Record> = (0..20).map(|index| (index, 0)).collect();
+        let mut session = store.session().unwrap();
+        for (index, version) in &there {
+            let mut value = Vec::new();
+            records.append_value(*index, *version, &mut value);
+            session.insert(&records.key(*index), &value).unwrap();
+        }
+        drop(session);
+        let before = there.clone();
+        let outcome = beside(&store, &records, &mut there, || work(&store, &records, &before));
+        (outcome, there)
+    }
+
+    #[test]
+    fn who_waits_for_the_work_is_seen_with_the_time_of_it_and_who_does_not_is_not_blamed() {
+        let (outcome, there) = outcome(|store, _, _| {
+            let gate = store.refuses.lock().unwrap();
+            thread::sleep(HELD);
+            drop(gate);
+            Ok(())
+        });
+        let outcome = outcome.unwrap();
+        let calls = outcome.calls;
+        let held_ns = HELD.as_nanos() as u64;
+        // A write may begin a little after the gate was shut.
+        assert!(calls.writes.count >= 1 && calls.writes.longest_ns > held_ns / 2, "{calls:?}");
+        assert!(calls.reads.count > 1 && calls.refused.is_none() && outcome.unclear.is_none(), "{calls:?}");
+        assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{calls:?}");
+        // The first half is read, the second overwritten, as often as was told.
+        let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
+        assert!(there[..10].iter().all(|(_, version)| *version == 0));
+        assert_eq!(writes, calls.writes_before.count + calls.writes.count);
+    }
+
+    #[test]
+    fn a_refused_call_is_told_in_the_stores_words_and_leaves_its_record_unclear() {
+        let (outcome, there) = outcome(|store, _, _| {
+            *store.refuses.lock().unwrap() = true;
+            thread::sleep(HELD);
+            Ok(())
+        });
+        let outcome = outcome.unwrap();
+        assert!(outcome.calls.refused.as_ref().is_some_and(|said| said.contains("the file is locked")));
+        assert!(there[10..].iter().any(|(index, _)| Some(*index) == outcome.unclear));
+        assert!(outcome.calls.reads.count > 1, "{:?}", outcome.calls);
+    }
+
+    #[test]
+    fn a_record_that_is_lost_meanwhile_is_noticed() {
+        let (outcome, _) = outcome(|store, records, there| {
+            let mut session = store.session().unwrap();
+            for (index, _) in &there[..10] {
+                session.remove(&records.key(*index)).unwrap();
+            }
+            thread::sleep(HELD);
+            Ok(())
+        });
+        let Err(stop) = outcome else { panic!("nothing was noticed") };
+        assert_eq!(stop.failure, Failure::WrongData);
+        assert!(stop.message.contains("is missing or wrong while space is given back"), "{}", stop.message);
+    }
+}

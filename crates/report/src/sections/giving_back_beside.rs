@@ -1,0 +1,80 @@
+//! The calls of others while a store gave space back.
+
+use storebench_core::result::{Calls, Compacted, Meanwhile, Measured};
+
+use super::of_stores::{self, Row};
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::stats::quantile;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "giving_back_beside",
+    title: "Giving back beside others: what calls took while space was given back",
+    link: "Giving back beside others",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&BESIDE],
+    blocks,
+};
+
+const BESIDE: Shape = Shape {
+    name: "giving_back_beside",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::text("by"),
+        Column::whole("trials"),
+        Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
+        Column::whole("reads").at(Place::Line, "reads"),
+        Column::real("read_longest", Unit::Nanoseconds).at(Place::Line, "longest read"),
+        Column::real("read_before", Unit::Nanoseconds).at(Place::Line, "before"),
+        Column::whole("writes").at(Place::Line, "writes"),
+        Column::real("write_longest", Unit::Nanoseconds).at(Place::Line, "longest write"),
+        Column::real("write_before", Unit::Nanoseconds).at(Place::Line, "before that"),
+        Column::text("refused").at(Place::Line, "refused"),
+    ],
+};
+
+const LEGEND: &str = "\
+While the engine gave space back, one thread read records that were left and another overwrote others of them, each a millisecond after its last \
+call. took: the median time of giving back. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
+about as long as giving back has waited for its end. before, before that: the longest of up to 100 reads and 100 writes per trial just before. \
+refused: what the engine said to a call that it did not do; its thread made no other.";
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    of_stores::blocks(merged, (&BESIDE, LEGEND), rows)
+}
+
+fn rows(trials: &[&Measured]) -> Vec<Row> {
+    let all: Vec<(&Compacted, &Meanwhile)> = trials.iter().filter_map(|measured| beside(measured)).collect();
+    let Some((first, _)) = all.first() else { return Vec::new() };
+    let calls = |of: fn(&Meanwhile) -> Calls| {
+        all.iter().map(|(_, calls)| of(calls)).fold(Calls::default(), Calls::plus)
+    };
+    let (reads, writes) = (calls(|one| one.reads), calls(|one| one.writes));
+    let longest = |calls: Calls| {
+        Cell::or_none((calls.count > 0).then_some(calls.longest_ns), |ns| Cell::real(ns as f64))
+    };
+    let took: Vec<u64> = all.iter().map(|(compacted, _)| compacted.took_ns).collect();
+    let refused = all.iter().find_map(|(_, calls)| calls.refused.as_deref());
+    vec![vec![
+        ("by", Cell::text(&first.by)),
+        ("trials", Cell::whole(all.len())),
+        ("took", Cell::or_none(quantile(&took, 0.5), |ns| Cell::real(ns as f64))),
+        ("reads", Cell::count(reads.count)),
+        ("read_longest", longest(reads)),
+        ("read_before", longest(calls(|one| one.reads_before))),
+        ("writes", Cell::count(writes.count)),
+        ("write_longest", longest(writes)),
+        ("write_before", longest(calls(|one| one.writes_before))),
+        ("refused", Cell::or_none(refused, Cell::text)),
+    ]]
+}
+
+fn beside(measured: &Measured) -> Option<(&Compacted, &Meanwhile)> {
+    let compacted = measured.giving_back.as_ref()?.compacted.as_ref()?;
+    Some((compacted, compacted.meanwhile.as_ref()?))
+}
