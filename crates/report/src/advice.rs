@@ -107,6 +107,7 @@ impl Advice {
             settings,
             proof,
             dangers,
+            age: cell.map_or(0, |cell| cell.age()),
             aged: Vec::new(),
             repeated: cold::repeated(&group, here, question),
             safer,

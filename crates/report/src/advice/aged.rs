@@ -20,6 +20,9 @@ pub const STUDY: &str = "life";
 /// Any record is overwritten, each as likely as any other.
 pub const CHURN: &str = "uniform";
 
+/// The times that each record is overwritten before the operations by which the stores are ranked.
+pub const TIMES: u64 = 3;
+
 /// From this share of their size on files count as kept when nine tenths of the records are removed.
 const KEPT: f64 = 0.9;
 
@@ -68,6 +71,7 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
             && cell.text(Axis::CHURN) == CHURN
             && !matches!(cell.text(Axis::READER), "held" | "backup")
             && cell.text(Axis::WRITER) != "batch"
+            && cell.text(Axis::GIVING_BACK) != "beside"
             && cell.threads() == 1
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
@@ -106,17 +110,30 @@ fn space(measured: &Measured) -> Option<(f64, Option<(f64, String)>)> {
 
 /// In sentences, a line for each store; one line where there is none.
 pub fn lines(advice: &Advice) -> Vec<String> {
-    if !advice.question.mix.writes() {
-        return Vec::new();
-    }
-    let every = advice.question.overwritten;
-    match (advice.aged.as_slice(), every) {
+    let (age, every) = (advice.age, advice.question.overwritten);
+    let ranking = match every {
+        _ if age > 0 => {
+            Some(format!("The ranking is of records that had each been overwritten {} times.", age))
+        }
+        Some(_) if !advice.aged.is_empty() => {
+            Some("The ranking is of a fresh database: these runs have no other.".into())
+        }
+        _ => None,
+    };
+    let writes = advice.question.mix.writes();
+    let later = match (advice.aged.as_slice(), every) {
+        _ if !writes => Vec::new(),
+        ([], None) if age > 0 => vec!["--overwritten 1d measures how the best change when they are overwritten again and again.".into()],
         ([], None) => vec!["All figures are of a fresh database; --overwritten 1d measures how it ages.".into()],
+        ([], Some(_)) if age > 0 => vec![
+            "How the best change when they are overwritten again and again was not measured: there was no time left, or these runs did not. Use a larger --budget.".into(),
+        ],
         ([], Some(_)) => vec![
-            "All figures are of a fresh database: there was no time left to let it grow old, or these runs did not. Measure it with a larger --budget.".into(),
+            "All figures are of a fresh database: these runs did not let it grow old. Use a larger --budget.".into(),
         ],
         (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
-    }
+    };
+    ranking.into_iter().filter(|_| writes || age > 0).chain(later).collect()
 }
 
 fn line(aged: &Aged, every: Option<Period>) -> String {
@@ -194,8 +211,7 @@ mod tests {
             measured.operations = vec![of];
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
-            let compacted =
-                Compacted { by: "a copy".into(), disk: disk(full / 8), ..Compacted::default() };
+            let compacted = Compacted { by: "a copy".into(), disk: disk(full / 8), ..Compacted::default() };
             measured.giving_back =
                 Some(GivingBack { disk: disk(full), compacted: Some(compacted), ..GivingBack::default() });
         }
@@ -204,8 +220,12 @@ mod tests {
 
     fn answered(overwritten: Option<&str>, life: &[Run]) -> Vec<String> {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
+        answered_by(overwritten, &[fresh], life)
+    }
+
+    fn answered_by(overwritten: Option<&str>, runs: &[Run], life: &[Run]) -> Vec<String> {
         let every = overwritten.map(|text| text.parse().unwrap());
-        let mut answer = advice(&Question { overwritten: every, ..question() }, &[fresh]).unwrap();
+        let mut answer = advice(&Question { overwritten: every, ..question() }, runs).unwrap();
         answer.aged = aged(&answer, life);
         assert!(answer.text(None, Style { width: 100, colour: false }).contains("As it grows old"));
         lines(&answer)
@@ -214,7 +234,7 @@ mod tests {
     #[test]
     fn a_store_that_still_grows_is_told_with_the_days_until_it_is_twice_as_large() {
         let lines = answered(Some("1d"), &[life()]);
-        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        let [_, line] = lines.as_slice() else { panic!("{lines:?}") };
         for says in [
             "overwritten 10 times over: in the last tenth 0.526 times as fast as in the first",
             "longest pause 120 ms (measured once).",
@@ -228,19 +248,43 @@ mod tests {
     }
 
     #[test]
+    fn records_that_were_overwritten_answer_who_overwrites_and_fresh_ones_who_does_not() {
+        let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
+        let mut old = run("box", &[Sample::new("lmdb").ns(9000.0), Sample::new("redb").ns(3500.0)]);
+        for trial in &mut old.trials {
+            trial.cell.set(Axis::AGE, Axis::AGE.read("3").unwrap());
+        }
+        let best = |overwritten: Option<&str>, runs: &[Run]| {
+            let overwritten = overwritten.map(|text| text.parse().unwrap());
+            let answer = advice(&Question { overwritten, ..question() }, runs).unwrap();
+            (answer.verdict.ranking[0].store.clone(), answer.age)
+        };
+        let both = [fresh.clone(), old];
+        assert_eq!(best(Some("1d"), &both), ("redb".into(), 3));
+        assert_eq!(best(None, &both), ("lmdb".into(), 0));
+        assert_eq!(best(Some("1d"), &both[..1]), ("lmdb".into(), 0));
+        assert_eq!(best(None, &both[1..]), ("redb".into(), 3));
+        let told = answered_by(Some("1d"), &both, &[]);
+        assert_eq!(told[0], "The ranking is of records that had each been overwritten 3 times.");
+        assert!(told[1].contains("was not measured"), "{told:?}");
+        let told = answered_by(Some("1d"), &both[..1], &[life()]);
+        assert_eq!(told[0], "The ranking is of a fresh database: these runs have no other.");
+    }
+
+    #[test]
     fn files_that_stay_have_no_day_and_what_gives_space_back_no_warning() {
         let mut life = life();
         let measured = life.trials[0].measured.as_mut().unwrap();
         measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
         measured.giving_back.as_mut().unwrap().disk.allocated_bytes /= 2;
         let lines = answered(Some("1d"), &[life]);
-        assert!(lines[0].ends_with("Its files have no upward trend at the end."), "{lines:?}");
+        assert!(lines[1].ends_with("Its files have no upward trend at the end."), "{lines:?}");
     }
 
     #[test]
     fn an_answer_without_them_says_so_unless_nothing_is_written() {
         assert!(answered(None, &[])[0].contains("--overwritten 1d"));
-        assert!(answered(Some("1d"), &[])[0].contains("no time left"));
+        assert!(answered(Some("1d"), &[])[0].contains("did not let it grow old"));
         let fresh = run("box", &[Sample::new("lmdb")]);
         let reads = advice(&Question { mix: "get=1".parse().unwrap(), ..question() }, &[fresh]).unwrap();
         assert_eq!(lines(&reads), Vec::<String>::new());

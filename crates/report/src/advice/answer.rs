@@ -39,6 +39,8 @@ pub struct Advice {
     pub settings: Vec<String>,
     /// The findings of power cuts of the recommended store, where there are any.
     pub proof: Option<String>,
+    /// The times that each record had been overwritten before the operations that answer the question.
+    pub age: u32,
     /// The ranked stores as they grow old, where that was measured.
     pub aged: Vec<Aged>,
     /// The dangers of the stores that are named for another question.

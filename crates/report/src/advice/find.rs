@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use storebench_core::axis::Value;
+use storebench_core::axis::life::FRESH;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, counted};
@@ -69,13 +70,30 @@ impl Uncovered {
 
 /// The trials that cover a question: those that may be compared, and the position nearest to it; or the one that was
 /// made for it.
+///
+/// Those with records that were overwritten before, where the question says that they are, and else those with fresh ones; where there
+/// are none, the others.
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
     here: Option<Here>,
     table: &[StoreDef],
 ) -> Result<(Group<'a>, At), Uncovered> {
-    let groups = comparable(question, merged, table);
+    let aged = question.overwritten.is_some();
+    of_age(aged, question, merged, here, table).or_else(|error| {
+        let other = of_age(!aged, question, merged, here, table);
+        other.map_err(|other| if matches!(error, Uncovered::Group(_)) { other } else { error })
+    })
+}
+
+fn of_age<'a>(
+    aged: bool,
+    question: &Question,
+    merged: &Merged<'a>,
+    here: Option<Here>,
+    table: &[StoreDef],
+) -> Result<(Group<'a>, At), Uncovered> {
+    let groups = comparable(question, merged, table, aged);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
             "at guarantee {} with {}, {} caches as shipped and nothing beside it{}",
@@ -117,8 +135,14 @@ pub fn find<'a>(
 type Circumstances<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
 /// Trials made as the question wants, those that may be compared together: one machine, one place, one method.
-fn comparable<'a>(question: &Question, merged: &Merged<'a>, table: &[StoreDef]) -> Vec<Group<'a>> {
-    let plain = merged.groups.iter().filter(|group| is_plain(&group.key, question));
+fn comparable<'a>(
+    question: &Question,
+    merged: &Merged<'a>,
+    table: &[StoreDef],
+    aged: bool,
+) -> Vec<Group<'a>> {
+    let of_age = |group: &&Group<'_>| is_aged(&group.key) == aged;
+    let plain = merged.groups.iter().filter(of_age).filter(|group| is_plain(&group.key, question));
     let mut alike: BTreeMap<Circumstances<'_>, Vec<&Group<'a>>> = BTreeMap::new();
     for group in plain {
         let key = &group.key;
@@ -137,8 +161,13 @@ fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
     cells.filter(|cell| cell.data() == question.data).map(at).collect()
 }
 
+/// Whether the records of a group's trials were overwritten before.
+fn is_aged(key: &GroupKey) -> bool {
+    key.facets.iter().any(|(axis, value)| *axis == Axis::AGE && value != FRESH)
+}
+
 /// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
-/// place as a cell is by default.
+/// place and the age as a cell is by default.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let mut plain = Cell::default()
@@ -148,7 +177,9 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     if let Some(disk) = &question.disk {
         plain.set(Axis::DISK, Value::word(disk));
     }
-    let any = |axis: Axis| axis == Axis::PLACE || (axis == Axis::DISK && question.may_have_own_disk());
+    let any = |axis: Axis| {
+        [Axis::PLACE, Axis::AGE].contains(&axis) || (axis == Axis::DISK && question.may_have_own_disk())
+    };
     let alike = |(axis, value): &(Axis, String)| any(*axis) || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)

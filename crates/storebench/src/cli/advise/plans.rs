@@ -14,7 +14,7 @@ use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
-use storebench_report::advice::aged::{CHURN, STUDY};
+use storebench_report::advice::aged::{CHURN, STUDY, TIMES};
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
@@ -209,7 +209,11 @@ impl<'a> Plans<'a> {
 pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
     let named = taking_part(stores, args, question);
     let title = format!("Advice: {question}");
-    question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)
+    let mut plan = question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)?;
+    if question.overwritten.is_some() {
+        plan.apply(Changes::on(Axis::AGE, [Value::word(&TIMES.to_string())]))?;
+    }
+    Ok(plan)
 }
 
 /// The stores that are looked at: those that are named, or all that offer the guarantee or a stronger one.
