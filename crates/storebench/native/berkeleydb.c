@@ -383,7 +383,12 @@ int sb_bdb_backup(struct sb_bdb *store, const char *to) {
     DB_ENV *copy;
     int ret, closed;
     message[0] = '\0';
-    if ((ret = store->env->backup(store->env, to, DB_CREATE | DB_EXCL)) != 0)
+    /* The log that the copied pages need is to be there when it is copied. */
+    if ((ret = store->env->log_set_config(store->env, DB_LOG_AUTO_REMOVE, 0)) != 0)
+        return outcome(ret);
+    ret = store->env->backup(store->env, to, DB_CREATE | DB_EXCL);
+    closed = store->env->log_set_config(store->env, DB_LOG_AUTO_REMOVE, 1);
+    if (ret != 0 || (ret = closed) != 0)
         return outcome(ret);
     if ((ret = db_env_create(&copy, 0)) != 0)
         return outcome(ret);

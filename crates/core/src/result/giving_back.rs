@@ -47,7 +47,7 @@ pub struct Meanwhile {
     pub reads_before: Calls,
     /// Overwriting before that.
     pub writes_before: Calls,
-    /// The engine's words where it refused a call, which was the last of its thread.
+    /// The call to which the engine gave an error, and its words. It was the last of its thread, and may have been done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }

@@ -131,9 +131,9 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Settled { mut bench, measured } = trial;
     let lives_on = keeps && persists;
     let pieces = bench.elsewhere().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
+    let stored = remains.stored();
     let giving_back = lives_on.then(|| remains.give_back(&mut bench, &work)).transpose()?;
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
-    let stored = remains.stored();
     let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;

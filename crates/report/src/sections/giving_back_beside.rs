@@ -41,8 +41,8 @@ const BESIDE: Shape = Shape {
 const LEGEND: &str = "\
 While the engine gave space back, one thread read records that were left and another overwrote others of them, each a millisecond after its last \
 call. took: the median time of giving back. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
-about as long as giving back has waited for its end. before, before that: the longest of up to 100 reads and 100 writes per trial just before. \
-refused: what the engine said to a call that it did not do; its thread made no other.";
+about as long as giving back may have waited for its end. before, before that: the longest of some 100 reads and 100 writes per trial just before. \
+refused: the call that the engine answered with an error; its thread made no other.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&BESIDE, LEGEND), rows)

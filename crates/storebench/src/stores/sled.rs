@@ -86,6 +86,8 @@ const SETTINGS: &[SettingDef] = &[
 
 /// As shipped.
 const FLUSH_EVERY_MS: u64 = 500;
+/// Looks, two in a round of sled's thread, after which files count as settled though it still moves pages: half a minute.
+const MOST_LOOKS: u32 = 120;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let given = Given::new(options, SETTINGS)?;
@@ -181,7 +183,8 @@ impl Sled {
         self.db.size_on_disk().map_err(StoreError::engine)
     }
 
-    /// Waits until sled's thread has no page to move any more: then nothing is to be flushed in a whole of its rounds.
+    /// Waits until sled's thread has no page to move any more: then nothing is to be flushed in a whole of its rounds. Now and then it
+    /// moves pages for ever.
     fn wait_for_cleaning(&self) -> Result<()> {
         let Some(every) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
         // A log of one segment, which is written to, has none to be cleaned.
@@ -189,9 +192,12 @@ impl Sled {
             return Ok(());
         }
         let mut quiet = 0;
-        while quiet < 2 {
+        for _ in 0..MOST_LOOKS {
             thread::sleep(every / 2);
             quiet = if self.flush()? == 0 { quiet + 1 } else { 0 };
+            if quiet == 2 {
+                break;
+            }
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ const LOOKS: Duration = Duration::from_millis(5);
 /// The records of a set at its end.
 pub struct Remains<'r> {
     records: &'r Records,
+    churn: Churn,
     seed: u64,
     kept: Vec<Record>,
     removed: Vec<Record>,
@@ -41,7 +42,8 @@ impl<'r> Remains<'r> {
         records: &'r Records,
         seed: u64,
     ) -> Remains<'r> {
-        let mut remains = Remains { records, seed, kept: Vec::new(), removed: Vec::new(), unclear: None };
+        let mut remains =
+            Remains { records, churn, seed, kept: Vec::new(), removed: Vec::new(), unclear: None };
         for all in parts.into_iter().map(Set::all) {
             let from = all.len() - all.len() / LEFT;
             for (number, record) in all.enumerate() {
@@ -75,9 +77,9 @@ impl<'r> Remains<'r> {
         self.remove(bench, work.batch)?;
         let remove_ns = start.elapsed().as_nanos() as u64;
         let disk = closed(bench)?;
+        let value_bytes = self.value_bytes(self.kept.iter());
         bench.reopen()?;
         let compacted = self.compacted(bench, work.gives_back_beside)?;
-        let value_bytes = self.value_bytes(self.kept.iter());
         Ok(GivingBack { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
     }
 
@@ -100,7 +102,8 @@ impl<'r> Remains<'r> {
             false => timed(|| bench.compact()).map(|given_back| (given_back, None)),
             true => {
                 let work = || timed(|| bench.compact_beside());
-                let outcome = meanwhile::beside(bench.store()?, self.records, &mut self.kept, work)?;
+                let outcome =
+                    meanwhile::beside(bench.store()?, (self.records, self.churn), &mut self.kept, work)?;
                 self.unclear = outcome.unclear;
                 Ok((outcome.done, Some(outcome.calls)))
             }
@@ -148,6 +151,15 @@ fn timed<T>(call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
     Ok((done, start.elapsed().as_nanos() as u64))
 }
 
+/// Says that something is over when it goes, also where that panics.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A call's outcome, with the most that the folder's files took meanwhile.
 fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
     let is_over = AtomicBool::new(false);
@@ -161,8 +173,9 @@ fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(
             }
             peak
         });
+        let over = Over(&is_over);
         let done = call();
-        is_over.store(true, Ordering::Relaxed);
+        drop(over);
         done.map(|done| (done, watch.join().unwrap_or(0)))
     })
 }

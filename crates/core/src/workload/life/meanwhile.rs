@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::set::Churn;
 use crate::record::Records;
 use crate::result::{Calls, Meanwhile};
 use crate::store::{Session, Store, StoreError};
@@ -42,21 +43,22 @@ pub struct Outcome<T> {
 /// Those of `work`; where no session can be opened, and where a record is read that is not what it was.
 pub fn beside<T>(
     store: &dyn Store,
-    records: &Records,
+    (records, churn): (&Records, Churn),
     there: &mut [Record],
     work: impl FnOnce() -> Result<T, Stop>,
 ) -> Result<Outcome<T>, Stop> {
     let middle = there.len() / 2;
     let (read, written) = there.split_at_mut(middle);
     let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
-    let thread = Thread { store, records, moment: &moment, ready: &ready };
+    let thread = Thread { store, records, churn, moment: &moment, ready: &ready };
     let (done, reader, writer) = thread::scope(|scope| {
         let reader = scope.spawn(|| thread.reads(read));
         let writer = scope.spawn(|| thread.writes(written));
         ready.wait();
         moment.store(UNDER_WAY, Ordering::Release);
+        let over = Over(&moment);
         let done = work();
-        moment.store(OVER, Ordering::Release);
+        drop(over);
         (done, joined(reader), joined(writer))
     });
     let (done, reader, writer) = (done?, reader?, writer?);
@@ -83,11 +85,30 @@ struct Seen {
     refused: Option<(u64, String)>,
 }
 
+/// Says that the work is over when it goes, also where that panics: the threads end.
+struct Over<'a>(&'a AtomicU8);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(OVER, Ordering::Release);
+    }
+}
+
+/// Says that a thread is ready when it goes, also where that panics: the others wait for it.
+struct Ready<'a>(&'a Barrier);
+
+impl Drop for Ready<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
 /// Two threads have this in common.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     store: &'a dyn Store,
     records: &'a Records,
+    churn: Churn,
     moment: &'a AtomicU8,
     ready: &'a Barrier,
 }
@@ -95,7 +116,7 @@ struct Thread<'a> {
 impl Thread<'_> {
     fn reads(self, there: &[Record]) -> Result<Seen, Stop> {
         let (mut expected, mut number) = (Vec::new(), 0);
-        self.calls(|session| {
+        self.calls("a read", |session| {
             let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
                 return Ok(None);
             };
@@ -118,11 +139,11 @@ impl Thread<'_> {
 
     fn writes(self, there: &mut [Record]) -> Result<Seen, Stop> {
         let (mut value, mut number) = (Vec::new(), 0);
-        self.calls(|session| {
+        self.calls("a write", |session| {
             let count = there.len().max(1);
             let Some((index, version)) = there.get_mut(number % count) else { return Ok(None) };
             number += 1;
-            let next = version.wrapping_add(1);
+            let next = self.churn.version(*version, 1);
             let key = self.records.key(*index);
             value.clear();
             self.records.append_value(*index, next, &mut value);
@@ -139,9 +160,11 @@ impl Thread<'_> {
     /// Calls before the work and beside it, until that is over, one is refused or there is nothing to call for.
     fn calls(
         self,
+        kind: &str,
         mut call: impl FnMut(&mut dyn Session) -> Result<Option<(u64, Duration, Result<(), StoreError>)>, Stop>,
     ) -> Result<Seen, Stop> {
         let mut seen = Seen::default();
+        let ready = Ready(self.ready);
         let opened = crew::session(self.store);
         let before = opened.and_then(|mut session| {
             let start = Instant::now();
@@ -153,19 +176,23 @@ impl Thread<'_> {
             }
             Ok(session)
         });
-        // The others wait for it even if it failed.
-        self.ready.wait();
+        drop(ready);
         let mut session = before?;
         while self.moment.load(Ordering::Acquire) != OVER {
             let Some((index, took, done)) = call(&mut *session)? else { break };
-            if let Err(error) = done {
-                seen.refused = Some((index, error.to_string()));
-                break;
-            }
             // One that began before the work and ended in it was under way at the same time, too.
             let is_before = self.moment.load(Ordering::Acquire) == STARTED;
             if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
-            thread::sleep(REST);
+            match done {
+                Ok(()) => thread::sleep(REST),
+                Err(error @ StoreError::Io { .. }) => {
+                    return Err(Stop::store("working while space is given back", &error));
+                }
+                Err(error) => {
+                    seen.refused = Some((index, format!("{kind}: {error}")));
+                    break;
+                }
+            }
         }
         Ok(seen)
     }
@@ -272,7 +299,8 @@ mod tests {
         }
         drop(session);
         let before = there.clone();
-        let outcome = beside(&store, &records, &mut there, || work(&store, &records, &before));
+        let outcome =
+            beside(&store, (&records, Churn::Uniform), &mut there, || work(&store, &records, &before));
         (outcome, there)
     }
 
@@ -305,7 +333,8 @@ mod tests {
             Ok(())
         });
         let outcome = outcome.unwrap();
-        assert!(outcome.calls.refused.as_ref().is_some_and(|said| said.contains("the file is locked")));
+        assert!(outcome.calls.refused.as_ref().is_some_and(|said| said == "a write: the file is locked"));
+        assert!(outcome.calls.writes.count >= 1, "the refused one took its time");
         assert!(there[10..].iter().any(|(index, _)| Some(*index) == outcome.unclear));
         assert!(outcome.calls.reads.count > 1, "{:?}", outcome.calls);
     }

@@ -186,6 +186,11 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
             let why = "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB";
             return Err(Reason::Contradiction(why.into()));
         }
+        if case.cell.text(Axis::CHURN) == "waves" && case.parameters.get::<usize>(&UNTIL_STEADY).is_some() {
+            let why =
+                "a set whose values grow and shrink is never steady: ask for waves without until_steady";
+            return Err(Reason::Contradiction(why.into()));
+        }
         match Work::of(case.cell) {
             Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
                 return Err(Reason::Contradiction(

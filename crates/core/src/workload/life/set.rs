@@ -48,7 +48,7 @@ impl Churn {
     }
 
     /// The version that comes so many after this one.
-    fn version(self, version: u8, after: u16) -> u8 {
+    pub fn version(self, version: u8, after: u16) -> u8 {
         ((u16::from(version) + after) % self.versions()) as u8
     }
 

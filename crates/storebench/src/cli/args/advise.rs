@@ -41,8 +41,8 @@ pub struct AdviseArgs {
     /// Stores to choose from [default: all that offer the guarantee or a stronger one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
-    /// All records are overwritten once in this time: also measure the best as they grow old, and say when their files will be twice
-    /// as large
+    /// All records are overwritten once in this time: rank by records that were overwritten before, measure the best as they grow old,
+    /// and say when their files will be twice as large
     #[arg(long, value_name = "TIME")]
     pub overwritten: Option<Period>,
     /// About how long to measure

@@ -213,8 +213,10 @@ impl Server for Mysql {
     }
 
     fn compact(client: &mut Client) -> Result<Option<&'static str>> {
-        sql::each(client, "OPTIMIZE TABLE records", &mut |_| ())?;
-        Ok(Some("OPTIMIZE TABLE"))
+        match outcome_of(client, "OPTIMIZE TABLE records")?.as_str() {
+            "status: OK" => Ok(Some("OPTIMIZE TABLE")),
+            told => Err(StoreError::Engine(format!("OPTIMIZE TABLE: {told}"))),
+        }
     }
 
     fn hold_reader(client: &mut Client) -> Result<bool> {
@@ -223,14 +225,7 @@ impl Server for Mysql {
     }
 
     fn verify(client: &mut Client) -> Result<bool> {
-        let mut last = String::new();
-        // The last row tells what came of it: OK, or that the storage engine has no such check.
-        sql::each(client, "CHECK TABLE records EXTENDED", &mut |row| {
-            if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
-                last = format!("{kind}: {told}");
-            }
-        })?;
-        match last.as_str() {
+        match outcome_of(client, "CHECK TABLE records EXTENDED")?.as_str() {
             "status: OK" => Ok(true),
             told if told.starts_with("note: ") => Ok(false),
             told => Err(StoreError::Engine(format!("CHECK TABLE: {told}"))),
@@ -305,6 +300,17 @@ impl Dialect for Mysql {
             }
         }
     }
+}
+
+/// The outcome of a statement about a table, as the last row has it: `status: OK`, or a `note` or `error` with its words.
+fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
+    let mut last = String::new();
+    sql::each(client, statement, &mut |row| {
+        if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
+            last = format!("{kind}: {told}");
+        }
+    })?;
+    Ok(last)
 }
 
 /// A connection to the trial's own server, whatever databases it has.
