@@ -48,6 +48,8 @@ enum Lengths {
 const RISE: u8 = 5;
 /// The versions of such a value, which then begins anew.
 pub const WAVES: u8 = 250;
+const _: () =
+    assert!(WAVES.is_multiple_of(2 * RISE), "the first comes after the last as after each other shortest");
 
 /// The parts from which a value is made.
 struct Recipe {

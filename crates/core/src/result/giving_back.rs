@@ -47,7 +47,8 @@ pub struct Meanwhile {
     pub reads_before: Calls,
     /// Overwriting before that.
     pub writes_before: Calls,
-    /// The call to which the engine gave an error, and its words. It was the last of its thread, and may have been done.
+    /// The calls to which the engine gave an error, and its words. Each was the last of its thread meanwhile, and was done when it was
+    /// made again afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }

@@ -126,10 +126,10 @@ pub fn lines(advice: &Advice) -> Vec<String> {
         ([], None) if age > 0 => vec!["--overwritten 1d measures how the best change when they are overwritten again and again.".into()],
         ([], None) => vec!["All figures are of a fresh database; --overwritten 1d measures how it ages.".into()],
         ([], Some(_)) if age > 0 => vec![
-            "How the best change when they are overwritten again and again was not measured: there was no time left, or these runs did not. Use a larger --budget.".into(),
+            "How the best change when they are overwritten again and again was not measured.".into(),
         ],
         ([], Some(_)) => vec![
-            "All figures are of a fresh database: these runs did not let it grow old. Use a larger --budget.".into(),
+            "All figures are of a fresh database: these runs did not let it grow old. Measure it without --from.".into(),
         ],
         (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
     };

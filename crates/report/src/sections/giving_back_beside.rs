@@ -42,7 +42,7 @@ const LEGEND: &str = "\
 While the engine gave space back, one thread read records that were left and another overwrote others of them, each a millisecond after its last \
 call. took: the median time of giving back. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
 about as long as giving back may have waited for its end. before, before that: the longest of some 100 reads and 100 writes per trial just before. \
-refused: the call that the engine answered with an error; its thread made no other.";
+refused: a call that the engine answered with an error; its thread made no other meanwhile, and afterwards it was done.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&BESIDE, LEGEND), rows)
@@ -59,7 +59,11 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
         Cell::or_none((calls.count > 0).then_some(calls.longest_ns), |ns| Cell::real(ns as f64))
     };
     let took: Vec<u64> = all.iter().map(|(compacted, _)| compacted.took_ns).collect();
-    let refused = all.iter().find_map(|(_, calls)| calls.refused.as_deref());
+    let refused: Vec<&str> = all.iter().filter_map(|(_, calls)| calls.refused.as_deref()).collect();
+    let refused = refused.first().map(|first| match all.len() {
+        1 => (*first).to_owned(),
+        trials => format!("in {} of {trials} trials: {first}", refused.len()),
+    });
     vec![vec![
         ("by", Cell::text(&first.by)),
         ("trials", Cell::whole(all.len())),
@@ -70,7 +74,7 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
         ("writes", Cell::count(writes.count)),
         ("write_longest", longest(writes)),
         ("write_before", longest(calls(|one| one.writes_before))),
-        ("refused", Cell::or_none(refused, Cell::text)),
+        ("refused", Cell::or_none(refused.as_deref(), Cell::text)),
     ]]
 }
 

@@ -221,10 +221,12 @@ impl Store for Sqlite {
             own.execute_batch("VACUUM").map_err(StoreError::engine)?;
             return Ok(Some("VACUUM"));
         }
-        let mut statement = own.prepare("PRAGMA incremental_vacuum").map_err(StoreError::engine)?;
-        let mut pages = statement.query([]).map_err(StoreError::engine)?;
-        // Each row gives one page back.
-        while pages.next().map_err(StoreError::engine)?.is_some() {}
+        let mut statement = own.prepare("PRAGMA incremental_vacuum(100)").map_err(StoreError::engine)?;
+        // Each is a transaction, between two of which others can write.
+        while pragma::read(&own, "freelist_count")? != "0" {
+            let mut pages = statement.query([]).map_err(StoreError::engine)?;
+            while pages.next().map_err(StoreError::engine)?.is_some() {}
+        }
         Ok(Some("incremental_vacuum"))
     }
 

@@ -92,7 +92,7 @@ fn backups_are_whole_while_several_threads_write() {
 }
 
 /// Each trial's audit reads what was overwritten meanwhile. postgresql.org, sql-vacuum.html: FULL "requires an ACCESS EXCLUSIVE lock", which
-/// even reads wait for. rocksdb.org: a compaction blocks no calls.
+/// even reads wait for.
 #[test]
 fn who_may_work_while_space_is_given_back_is_seen() {
     let (scratch, stores) = (Scratch::new(), stores());
@@ -127,7 +127,7 @@ fn who_may_work_while_space_is_given_back_is_seen() {
 
 /// sqlite.org, pragma.html: with INCREMENTAL, free pages stay in the file until `incremental_vacuum` removes them.
 #[test]
-fn sqlite_gives_back_its_free_pages_one_by_one() {
+fn sqlite_gives_back_its_free_pages_some_at_a_time() {
     let scratch = Scratch::new();
     let run =
         "run life --quick --store sqlite --set sqlite.auto_vacuum=INCREMENTAL --records 1000 --churn waves";

@@ -30,8 +30,6 @@ pub struct Remains<'r> {
     seed: u64,
     kept: Vec<Record>,
     removed: Vec<Record>,
-    /// One of those that are kept, which has its old value or its new one.
-    unclear: Option<u64>,
 }
 
 impl<'r> Remains<'r> {
@@ -42,8 +40,7 @@ impl<'r> Remains<'r> {
         records: &'r Records,
         seed: u64,
     ) -> Remains<'r> {
-        let mut remains =
-            Remains { records, churn, seed, kept: Vec::new(), removed: Vec::new(), unclear: None };
+        let mut remains = Remains { records, churn, seed, kept: Vec::new(), removed: Vec::new() };
         for all in parts.into_iter().map(Set::all) {
             let from = all.len() - all.len() / LEFT;
             for (number, record) in all.enumerate() {
@@ -102,10 +99,10 @@ impl<'r> Remains<'r> {
             false => timed(|| bench.compact()).map(|given_back| (given_back, None)),
             true => {
                 let work = || timed(|| bench.compact_beside());
-                let outcome =
-                    meanwhile::beside(bench.store()?, (self.records, self.churn), &mut self.kept, work)?;
-                self.unclear = outcome.unclear;
-                Ok((outcome.done, Some(outcome.calls)))
+                let store = bench.store()?;
+                let (given_back, calls) =
+                    meanwhile::beside(store, (self.records, self.churn), &mut self.kept, work)?;
+                Ok((given_back, Some(calls)))
             }
         })?;
         let disk = closed(bench)?;
@@ -126,11 +123,7 @@ impl<'r> Remains<'r> {
         };
         let sample = Sample::of(held.iter().map(|_| true), most, self.seed);
         let live = held.len() as u64;
-        let read: Vec<Record> = held
-            .into_iter()
-            .filter(|record| sample.has(record.0, true))
-            .filter(|record| Some(record.0) != self.unclear)
-            .collect();
+        let read: Vec<Record> = held.into_iter().filter(|record| sample.has(record.0, true)).collect();
         let step = self.removed.len().div_ceil(LOOKED_FOR).max(1);
         let gone: Vec<Record> =
             if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };

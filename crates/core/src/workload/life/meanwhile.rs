@@ -27,26 +27,17 @@ const STARTED: u8 = 0;
 const UNDER_WAY: u8 = 1;
 const OVER: u8 = 2;
 
-/// The outcome of both.
-pub struct Outcome<T> {
-    /// That of the work.
-    pub done: T,
-    /// The calls beside it.
-    pub calls: Meanwhile,
-    /// The records that a refused call leaves unclear: they have the old value or the new one.
-    pub unclear: Option<u64>,
-}
-
 /// Does `work` while one thread reads some of these records, which all are there, and another overwrites the rest.
 ///
 /// # Errors
-/// Those of `work`; where no session can be opened, and where a record is read that is not what it was.
+/// Those of `work`; where no session can be opened, where a record is read that is not what it was, and where a call that was refused is
+/// refused again when the work is over.
 pub fn beside<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),
     there: &mut [Record],
     work: impl FnOnce() -> Result<T, Stop>,
-) -> Result<Outcome<T>, Stop> {
+) -> Result<(T, Meanwhile), Stop> {
     let middle = there.len() / 2;
     let (read, written) = there.split_at_mut(middle);
     let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
@@ -62,14 +53,15 @@ pub fn beside<T>(
         (done, joined(reader), joined(writer))
     });
     let (done, reader, writer) = (done?, reader?, writer?);
+    let refused: Vec<String> = [reader.refused, writer.refused].into_iter().flatten().collect();
     let calls = Meanwhile {
         reads: reader.meanwhile,
         writes: writer.meanwhile,
         reads_before: reader.before,
         writes_before: writer.before,
-        refused: [&reader, &writer].into_iter().find_map(|seen| Some(seen.refused.as_ref()?.1.clone())),
+        refused: (!refused.is_empty()).then(|| refused.join("; ")),
     };
-    Ok(Outcome { done, calls, unclear: writer.refused.map(|(index, _)| index) })
+    Ok((done, calls))
 }
 
 fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Seen, Stop> {
@@ -81,9 +73,12 @@ fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Se
 struct Seen {
     before: Calls,
     meanwhile: Calls,
-    /// The record of the call that was refused, and the engine's words.
-    refused: Option<(u64, String)>,
+    /// The call that was refused, and the engine's words.
+    refused: Option<String>,
 }
+
+/// The time of a call and its outcome; nothing where there is no record to call for.
+type Called = Option<(Duration, Result<(), StoreError>)>;
 
 /// Says that the work is over when it goes, also where that panics: the threads end.
 struct Over<'a>(&'a AtomicU8);
@@ -120,7 +115,6 @@ impl Thread<'_> {
             let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
                 return Ok(None);
             };
-            number += 1;
             let key = self.records.key(index);
             expected.clear();
             self.records.append_value(index, version, &mut expected);
@@ -133,7 +127,8 @@ impl Thread<'_> {
                     "the record {key} is missing or wrong while space is given back"
                 )));
             }
-            Ok(Some((index, took, found.map(|_| ()))))
+            number += usize::from(found.is_ok());
+            Ok(Some((took, found.map(|_| ()))))
         })
     }
 
@@ -142,7 +137,6 @@ impl Thread<'_> {
         self.calls("a write", |session| {
             let count = there.len().max(1);
             let Some((index, version)) = there.get_mut(number % count) else { return Ok(None) };
-            number += 1;
             let next = self.churn.version(*version, 1);
             let key = self.records.key(*index);
             value.clear();
@@ -152,16 +146,17 @@ impl Thread<'_> {
             let took = start.elapsed();
             if done.is_ok() {
                 *version = next;
+                number += 1;
             }
-            Ok(Some((*index, took, done)))
+            Ok(Some((took, done)))
         })
     }
 
-    /// Calls before the work and beside it, until that is over, one is refused or there is nothing to call for.
+    /// Calls before the work and beside it. `call` makes the same again where it was refused.
     fn calls(
         self,
         kind: &str,
-        mut call: impl FnMut(&mut dyn Session) -> Result<Option<(u64, Duration, Result<(), StoreError>)>, Stop>,
+        mut call: impl FnMut(&mut dyn Session) -> Result<Called, Stop>,
     ) -> Result<Seen, Stop> {
         let mut seen = Seen::default();
         let ready = Ready(self.ready);
@@ -169,7 +164,7 @@ impl Thread<'_> {
         let before = opened.and_then(|mut session| {
             let start = Instant::now();
             while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
-                let Some((_, took, done)) = call(&mut *session)? else { break };
+                let Some((took, done)) = call(&mut *session)? else { break };
                 done.map_err(|error| Stop::store("working before space is given back", &error))?;
                 seen.before.add(took.as_nanos() as u64);
                 thread::sleep(REST);
@@ -177,24 +172,34 @@ impl Thread<'_> {
             Ok(session)
         });
         drop(ready);
-        let mut session = before?;
-        while self.moment.load(Ordering::Acquire) != OVER {
-            let Some((index, took, done)) = call(&mut *session)? else { break };
+        self.beside(&mut *before?, (kind, &mut call), &mut seen)?;
+        Ok(seen)
+    }
+
+    /// Calls until the work is over, one is refused or there is nothing to call for. What was refused must be done when it is over.
+    fn beside(
+        self,
+        session: &mut dyn Session,
+        (kind, call): (&str, &mut dyn FnMut(&mut dyn Session) -> Result<Called, Stop>),
+        seen: &mut Seen,
+    ) -> Result<(), Stop> {
+        let moment = || self.moment.load(Ordering::Acquire);
+        while moment() != OVER {
+            let Some((took, done)) = call(session)? else { return Ok(()) };
             // One that began before the work and ended in it was under way at the same time, too.
-            let is_before = self.moment.load(Ordering::Acquire) == STARTED;
+            let is_before = moment() == STARTED;
             if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
-            match done {
-                Ok(()) => thread::sleep(REST),
-                Err(error @ StoreError::Io { .. }) => {
-                    return Err(Stop::store("working while space is given back", &error));
-                }
-                Err(error) => {
-                    seen.refused = Some((index, format!("{kind}: {error}")));
-                    break;
-                }
+            thread::sleep(REST);
+            let Err(error) = done else { continue };
+            seen.refused = Some(format!("{kind}: {error}"));
+            while moment() != OVER {
+                thread::sleep(REST);
+            }
+            if let Some((_, again)) = call(session)? {
+                again.map_err(|error| Stop::store("working when space has been given back", &error))?;
             }
         }
-        Ok(seen)
+        Ok(())
     }
 }
 
@@ -272,7 +277,7 @@ mod tests {
     /// Twenty records in such a store, beside which this is done.
     fn outcome(
         work: impl FnOnce(&Gated, &Records, &[Record]) -> std::result::Result<(), Stop>,
-    ) -> (std::result::Result<Outcome<()>, Stop>, Vec<Record>) {
+    ) -> (std::result::Result<Meanwhile, Stop>, Vec<Record>) {
         let folder = tempfile::tempdir().unwrap();
         let settings = BTreeMap::new();
         let options = OpenOptions {
@@ -301,7 +306,7 @@ mod tests {
         let before = there.clone();
         let outcome =
             beside(&store, (&records, Churn::Uniform), &mut there, || work(&store, &records, &before));
-        (outcome, there)
+        (outcome.map(|((), calls)| calls), there)
     }
 
     #[test]
@@ -312,12 +317,11 @@ mod tests {
             drop(gate);
             Ok(())
         });
-        let outcome = outcome.unwrap();
-        let calls = outcome.calls;
+        let calls = outcome.unwrap();
         let held_ns = HELD.as_nanos() as u64;
         // A write may begin a little after the gate was shut.
         assert!(calls.writes.count >= 1 && calls.writes.longest_ns > held_ns / 2, "{calls:?}");
-        assert!(calls.reads.count > 1 && calls.refused.is_none() && outcome.unclear.is_none(), "{calls:?}");
+        assert!(calls.reads.count > 1 && calls.refused.is_none(), "{calls:?}");
         assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{calls:?}");
         // The first half is read, the second overwritten, as often as was told.
         let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
@@ -326,17 +330,27 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_call_is_told_in_the_stores_words_and_leaves_its_record_unclear() {
-        let (outcome, there) = outcome(|store, _, _| {
-            *store.refuses.lock().unwrap() = true;
+    fn a_refused_call_is_told_in_the_stores_words_and_made_again_afterwards() {
+        let refuse = |store: &Gated, refuses| *store.refuses.lock().unwrap() = refuses;
+        let (calls, there) = outcome(|store, _, _| {
+            refuse(store, true);
+            thread::sleep(HELD);
+            refuse(store, false);
+            Ok(())
+        });
+        let calls = calls.unwrap();
+        assert_eq!(calls.refused.as_deref(), Some("a write: the file is locked"));
+        // The refused one took its time, and its record was written when it was made again.
+        let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
+        assert_eq!(writes, calls.writes_before.count + calls.writes.count);
+        assert!(calls.reads.count > 1, "{calls:?}");
+        let (calls, _) = outcome(|store, _, _| {
+            refuse(store, true);
             thread::sleep(HELD);
             Ok(())
         });
-        let outcome = outcome.unwrap();
-        assert!(outcome.calls.refused.as_ref().is_some_and(|said| said == "a write: the file is locked"));
-        assert!(outcome.calls.writes.count >= 1, "the refused one took its time");
-        assert!(there[10..].iter().any(|(index, _)| Some(*index) == outcome.unclear));
-        assert!(outcome.calls.reads.count > 1, "{:?}", outcome.calls);
+        let Err(stop) = calls else { panic!("it never works again, and nothing was said") };
+        assert!(stop.message.contains("the file is locked"), "{}", stop.message);
     }
 
     #[test]

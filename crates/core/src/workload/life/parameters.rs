@@ -181,15 +181,8 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         if case.cell.records().from < u64::from(case.cell.threads()) {
             return Err(Reason::Contradiction("a thread would have no record".into()));
         }
-        let size = case.cell.record_size().span();
-        if case.cell.text(Axis::CHURN) == "waves" && size.to - size.from <= 1 {
-            let why = "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB";
-            return Err(Reason::Contradiction(why.into()));
-        }
-        if case.cell.text(Axis::CHURN) == "waves" && case.parameters.get::<usize>(&UNTIL_STEADY).is_some() {
-            let why =
-                "a set whose values grow and shrink is never steady: ask for waves without until_steady";
-            return Err(Reason::Contradiction(why.into()));
+        if is_in_waves(case.cell) {
+            waves(case)?;
         }
         match Work::of(case.cell) {
             Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
@@ -215,6 +208,23 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check().err()
 }
 
+/// Whether values grow and shrink together.
+fn is_in_waves(cell: &Cell) -> bool {
+    Churn::of(cell.text(Axis::CHURN)) == Churn::Waves
+}
+
+/// The conditions of that.
+fn waves(case: &Case<'_>) -> Result<(), Reason> {
+    let why = if case.cell.record_size().even().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
+        "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
+    } else if case.parameters.get::<usize>(&UNTIL_STEADY).is_some() {
+        "a set whose values grow and shrink is never steady: ask for waves without until_steady"
+    } else {
+        return Ok(());
+    };
+    Err(Reason::Contradiction(why.into()))
+}
+
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let work = LifeParameters::of(case.cell, case.parameters);
@@ -230,8 +240,7 @@ pub fn space(case: &Case<'_>) -> Space {
 /// Bytes of values at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     let sizes = case.cell.record_size();
-    let value_bytes =
-        if case.cell.text(Axis::CHURN) == "waves" { sizes.largest() as f64 } else { sizes.mean() };
+    let value_bytes = if is_in_waves(case.cell) { sizes.largest() as f64 } else { sizes.mean() };
     case.cell.records().from as f64 * value_bytes
 }
 
@@ -344,6 +353,9 @@ mod tests {
             (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),
             (&[(Axis::THREADS, "10")], true),
             (&[(Axis::THREADS, "9"), (Axis::WRITER, "none")], false),
+            (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "100B..1KiB")], false),
+            (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "1KiB")], true),
+            (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "90%:1KiB..10KiB+10%:1MiB")], true),
         ] {
             assert_eq!(matches!(reason(axes, MEMORY), Some(Reason::Contradiction(_))), left_out, "{axes:?}");
         }
