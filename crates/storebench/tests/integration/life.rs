@@ -99,7 +99,8 @@ fn who_may_work_while_space_is_given_back_is_seen() {
     let at_process = |offer: &Offer| offer.guarantee == Guarantee::Process;
     let able = |store: &&&StoreDef| store.capabilities.compacts_beside && store.offers.iter().any(at_process);
     let names = |all: &[&StoreDef]| all.iter().map(|store| store.name).collect::<Vec<_>>().join(",");
-    let run = "run life --quick --records 20000 --record-size 1KiB --churn uniform --turnover 1 --guarantee process";
+    let run =
+        "run life --quick --records 4000 --record-size 1KiB --churn uniform --turnover 1 --guarantee process";
     scratch.storebench(&format!("{run} --giving-back beside --store {}", names(&stores))).ends(Exit::Success);
     let run = scratch.results();
     for store in stores.iter().filter(able) {
@@ -114,8 +115,8 @@ fn who_may_work_while_space_is_given_back_is_seen() {
             assert!(calls.reads.count > 0 && calls.writes.count > 0, "{}: {compacted:?}", store.name);
         }
         if store.name == "postgres" {
-            assert!(compacted.took_ns > 20_000_000, "too short to see who waits: {compacted:?}");
-            assert!(calls.reads.longest_ns > compacted.took_ns / 4, "{compacted:?}");
+            assert!(compacted.took_ns > 5_000_000, "too short to see who waits: {compacted:?}");
+            assert!(calls.reads.plus(calls.writes).longest_ns > compacted.took_ns / 4, "{compacted:?}");
         }
     }
     let measured: Vec<&str> = run.trials.iter().map(|trial| trial.cell.store()).collect();
