@@ -80,6 +80,9 @@ struct Seen {
 /// The time of a call and its outcome; nothing where there is no record to call for.
 type Called = Option<(Duration, Result<(), StoreError>)>;
 
+/// Makes a call.
+type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, Stop> + 'c;
+
 /// Says that the work is over when it goes, also where that panics: the threads end.
 struct Over<'a>(&'a AtomicU8);
 
@@ -180,7 +183,7 @@ impl Thread<'_> {
     fn beside(
         self,
         session: &mut dyn Session,
-        (kind, call): (&str, &mut dyn FnMut(&mut dyn Session) -> Result<Called, Stop>),
+        (kind, call): (&str, &mut Call<'_>),
         seen: &mut Seen,
     ) -> Result<(), Stop> {
         let moment = || self.moment.load(Ordering::Acquire);
