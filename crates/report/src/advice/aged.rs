@@ -111,16 +111,12 @@ fn space(measured: &Measured) -> Option<(f64, Option<(f64, String)>)> {
 /// In sentences, a line for each store; one line where there is none.
 pub fn lines(advice: &Advice) -> Vec<String> {
     let (age, every) = (advice.age, advice.question.overwritten);
-    let ranking = match every {
-        _ if age > 0 => {
-            Some(format!("The ranking is of records that had each been overwritten {} times.", age))
-        }
-        Some(_) if !advice.aged.is_empty() => {
-            Some("The ranking is of a fresh database: these runs have no other.".into())
-        }
-        _ => None,
-    };
     let writes = advice.question.mix.writes();
+    let ranking = match age {
+        0 if every.is_none() || !writes || advice.aged.is_empty() => None,
+        0 => Some("The ranking is of a fresh database: these runs have no other that answers it.".into()),
+        times => Some(format!("The ranking is of records that had each been overwritten {times} times.")),
+    };
     let later = match (advice.aged.as_slice(), every) {
         _ if !writes => Vec::new(),
         ([], None) if age > 0 => vec!["--overwritten 1d measures how the best change when they are overwritten again and again.".into()],
@@ -133,7 +129,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
         ],
         (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
     };
-    ranking.into_iter().filter(|_| writes || age > 0).chain(later).collect()
+    ranking.into_iter().chain(later).collect()
 }
 
 fn line(aged: &Aged, every: Option<Period>) -> String {
@@ -268,7 +264,7 @@ mod tests {
         assert_eq!(told[0], "The ranking is of records that had each been overwritten 3 times.");
         assert!(told[1].contains("was not measured"), "{told:?}");
         let told = answered_by(Some("1d"), &both[..1], &[life()]);
-        assert_eq!(told[0], "The ranking is of a fresh database: these runs have no other.");
+        assert_eq!(told[0], "The ranking is of a fresh database: these runs have no other that answers it.");
     }
 
     #[test]
