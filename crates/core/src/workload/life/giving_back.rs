@@ -1,7 +1,7 @@
 //! The end of a set's life: most of its records are removed, and the store gives back the space that it can.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -95,19 +95,18 @@ impl<'r> Remains<'r> {
     /// Has the open store give space back, in its own way.
     fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<Compacted>, Stop> {
         let folder = bench.folder().to_path_buf();
-        let (given_back, peak_bytes) = watched(&folder, || match beside {
-            false => timed(|| bench.compact()).map(|given_back| (given_back, None)),
+        let (((by, took_ns), peak_bytes), meanwhile) = match beside {
+            false => (watched(&folder, || timed(|| bench.compact()))?, None),
             true => {
-                let work = || timed(|| bench.compact_beside());
+                let work = || watched(&folder, || timed(|| bench.compact_beside()));
                 let store = bench.store()?;
                 let (given_back, calls) =
                     meanwhile::beside(store, (self.records, self.churn), &mut self.kept, work)?;
-                Ok((given_back, Some(calls)))
+                (given_back, Some(calls))
             }
-        })?;
+        };
         let disk = closed(bench)?;
         let peak_bytes = peak_bytes.max(disk.allocated_bytes);
-        let ((by, took_ns), meanwhile) = given_back;
         Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
     }
 
@@ -144,31 +143,23 @@ fn timed<T>(call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
     Ok((done, start.elapsed().as_nanos() as u64))
 }
 
-/// Says that something is over when it goes, also where that panics.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// A call's outcome, with the most that the folder's files took meanwhile.
 fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
-    let is_over = AtomicBool::new(false);
+    // The watch ends when the sender is gone, also where the call panics.
+    let (under_way, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        let watch = scope.spawn(|| {
+        let watch = scope.spawn(move || {
             let mut peak = 0;
-            while !is_over.load(Ordering::Relaxed) {
+            loop {
                 // A file can go while its folder is read.
                 peak = disk::usage(folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
-                thread::sleep(LOOKS);
+                if is_over.recv_timeout(LOOKS) == Err(RecvTimeoutError::Disconnected) {
+                    break peak;
+                }
             }
-            peak
         });
-        let over = Over(&is_over);
         let done = call();
-        drop(over);
+        drop(under_way);
         done.map(|done| (done, watch.join().unwrap_or(0)))
     })
 }

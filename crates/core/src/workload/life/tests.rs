@@ -8,10 +8,12 @@ use std::time::Duration;
 use super::*;
 use crate::cell::Cell;
 use crate::result::Failure;
-use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef, Upkeep};
+use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef, StoreError, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::table::Workload;
+
+mod meanwhile;
 
 /// A trial of 50 records that are written ten times over.
 fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
@@ -105,12 +107,14 @@ fn a_set_is_written_ten_times_over_and_given_back() {
 }
 
 /// A store over memory that goes wrong: it stands still at every hundredth write, leaves 4 KiB of each in a file, says that a record was
-/// removed that is still there, or makes backups that are empty; or one over a folder of files, whose backups have other values.
+/// removed that is still there, makes backups that are empty, or keeps writers waiting and refuses them; or one over a folder of files, whose backups have other values.
 struct Wrong {
     over: Box<dyn Store>,
     way: Way,
     folder: PathBuf,
     writes: AtomicU64,
+    /// Writers wait for this, and are refused where it says so.
+    refuses: Mutex<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -120,6 +124,7 @@ enum Way {
     Keeps,
     Backs,
     Alters,
+    Waits,
 }
 
 const STALL: Duration = Duration::from_millis(30);
@@ -181,6 +186,9 @@ impl Session for WrongSession<'_> {
             }
             _ => {}
         }
+        if *self.of.refuses.lock().unwrap() {
+            return Err(StoreError::Engine("the file is locked".into()));
+        }
         self.over.update(key, value)
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
@@ -199,12 +207,19 @@ impl Session for WrongSession<'_> {
 
 fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let way = [Way::Stalls, Way::Leaks, Way::Keeps, Way::Backs, Way::Alters][WAY as usize];
-    let folder = options.directory.to_path_buf();
-    if way == Way::Leaks {
-        File::create(folder.join(LEAKED)).unwrap();
+    Ok(Box::new(Wrong::new(way, options)?))
+}
+
+impl Wrong {
+    fn new(way: Way, options: &OpenOptions<'_>) -> Result<Wrong> {
+        let folder = options.directory.to_path_buf();
+        if way == Way::Leaks {
+            File::create(folder.join(LEAKED)).unwrap();
+        }
+        let under = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
+        let over = under.open.unwrap()(options)?;
+        Ok(Wrong { over, way, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
     }
-    let under = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
-    Ok(Box::new(Wrong { over: under.open.unwrap()(options)?, way, folder, writes: AtomicU64::new(0) }))
 }
 
 #[test]

@@ -1,0 +1,105 @@
+//! Calls beside the giving back, with a store that keeps writers waiting, or refuses them.
+
+use std::thread;
+
+use crate::cell::Data;
+use crate::result::Meanwhile;
+use crate::units::SizeRange;
+use crate::workload::audit::Record;
+
+use super::super::meanwhile::beside;
+use super::*;
+
+const HELD: Duration = Duration::from_millis(60);
+
+/// Twenty records in such a store, beside which this is done.
+fn outcome(
+    work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), Stop>,
+) -> (std::result::Result<Meanwhile, Stop>, Vec<Record>) {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        judged: false,
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: 2,
+        transactions: false,
+        beside: None,
+    };
+    let store = Wrong::new(Way::Waits, &options).unwrap();
+    let size = SizeRange { from: 10, to: 90 };
+    let records = Records::new(7, size, Pool::generate(Data::Incompressible, 7, size));
+    let mut there: Vec<Record> = (0..20).map(|index| (index, 0)).collect();
+    let mut session = store.session().unwrap();
+    for (index, version) in &there {
+        let mut value = Vec::new();
+        records.append_value(*index, *version, &mut value);
+        session.insert(&records.key(*index), &value).unwrap();
+    }
+    drop(session);
+    let before = there.clone();
+    let outcome = beside(&store, (&records, Churn::Uniform), &mut there, || work(&store, &records, &before));
+    (outcome.map(|((), calls)| calls), there)
+}
+
+#[test]
+fn who_waits_for_the_work_is_seen_with_the_time_of_it_and_who_does_not_is_not_blamed() {
+    let (outcome, there) = outcome(|store, _, _| {
+        let gate = store.refuses.lock().unwrap();
+        thread::sleep(HELD);
+        drop(gate);
+        Ok(())
+    });
+    let calls = outcome.unwrap();
+    let held_ns = HELD.as_nanos() as u64;
+    // A write may begin a little after the gate was shut.
+    assert!(calls.writes.count >= 1 && calls.writes.longest_ns > held_ns / 2, "{calls:?}");
+    assert!(calls.reads.count > 1 && calls.refused.is_none(), "{calls:?}");
+    assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{calls:?}");
+    // The first half is read, the second overwritten, as often as was told.
+    let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
+    assert!(there[..10].iter().all(|(_, version)| *version == 0));
+    assert_eq!(writes, calls.writes_before.count + calls.writes.count);
+}
+
+#[test]
+fn a_refused_call_is_told_in_the_stores_words_and_made_again_afterwards() {
+    let refuse = |store: &Wrong, refuses| *store.refuses.lock().unwrap() = refuses;
+    let (calls, there) = outcome(|store, _, _| {
+        refuse(store, true);
+        thread::sleep(HELD);
+        refuse(store, false);
+        Ok(())
+    });
+    let calls = calls.unwrap();
+    assert_eq!(calls.refused.as_deref(), Some("a write: the file is locked"));
+    // The refused one took its time, and its record was written when it was made again.
+    let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
+    assert_eq!(writes, calls.writes_before.count + calls.writes.count);
+    assert!(calls.reads.count > 1, "{calls:?}");
+    let (calls, _) = outcome(|store, _, _| {
+        refuse(store, true);
+        thread::sleep(HELD);
+        Ok(())
+    });
+    let Err(stop) = calls else { panic!("it never works again, and nothing was said") };
+    assert!(stop.message.contains("the file is locked"), "{}", stop.message);
+}
+
+#[test]
+fn a_record_that_is_lost_meanwhile_is_noticed() {
+    let (outcome, _) = outcome(|store, records, there| {
+        let mut session = store.session().unwrap();
+        for (index, _) in &there[..10] {
+            session.remove(&records.key(*index)).unwrap();
+        }
+        thread::sleep(HELD);
+        Ok(())
+    });
+    let Err(stop) = outcome else { panic!("nothing was noticed") };
+    assert_eq!(stop.failure, Failure::WrongData);
+    assert!(stop.message.contains("is missing or wrong while space is given back"), "{}", stop.message);
+}
