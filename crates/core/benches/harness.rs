@@ -92,18 +92,7 @@ fn boundary(clock: &Clock) {
 fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
     let size = SizeRange { from: 100, to: 101 };
     let records = Records::new(1, size, Pool::generate(Data::Incompressible, 1, size));
-    let settings = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: std::path::Path::new("."),
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions::new(std::path::Path::new("."));
     let store = store.open.expect("the store is built")(&options).expect("it always opens");
     let mut session = store.session().expect("it always has a session");
     let mut driver =

@@ -63,6 +63,25 @@ pub struct OpenOptions<'a> {
     pub beside: Option<&'a Path>,
 }
 
+impl<'a> OpenOptions<'a> {
+    /// A store in `directory` as its engine ships it, for one session.
+    #[must_use]
+    pub const fn new(directory: &'a Path) -> Self {
+        static NO_SETTINGS: BTreeMap<String, String> = BTreeMap::new();
+        Self {
+            directory,
+            guarantee: None,
+            judged: false,
+            compression: false,
+            cache_bytes: None,
+            settings: &NO_SETTINGS,
+            sessions: 1,
+            transactions: false,
+            beside: None,
+        }
+    }
+}
+
 /// A reader that is held: it ends when it is dropped.
 pub trait Held {}
 

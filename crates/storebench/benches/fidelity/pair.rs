@@ -1,6 +1,5 @@
 //! Pairs: two fresh stores, loaded alike, that take turns.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use storebench_core::cell::Data;
@@ -79,17 +78,10 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
 
 /// Opens the store as a trial would.
 pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
-    let settings = BTreeMap::new();
     let options = OpenOptions {
-        judged: false,
-        directory: folder,
         guarantee: Some(cheapest(store)),
-        compression: false,
         cache_bytes: Some(CACHE_BYTES),
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
+        ..OpenOptions::new(folder)
     };
     store.open.expect("the store is built in")(&options).expect("the store opens")
 }

@@ -354,7 +354,6 @@ fn too_long() -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::os::unix::fs::FileExt;
 
     use tempfile::TempDir;
@@ -460,17 +459,7 @@ mod tests {
     #[test]
     fn a_total_cache_is_split_between_blocks_and_memory_tables() {
         let folder = new_folder();
-        let options = OpenOptions {
-            judged: false,
-            directory: folder.path(),
-            guarantee: None,
-            compression: false,
-            cache_bytes: Some(64 << 20),
-            settings: &BTreeMap::new(),
-            sessions: 1,
-            transactions: false,
-            beside: None,
-        };
+        let options = OpenOptions { cache_bytes: Some(64 << 20), ..OpenOptions::new(folder.path()) };
         let store = super::open(&options).unwrap();
         assert_eq!(setting(&*store, "cache_size"), (32 << 20).to_string());
         assert_eq!(setting(&*store, "max_memtable_size"), (8 << 20).to_string());

@@ -1,6 +1,5 @@
 //! A process to be killed: it writes to a store, step after step, and says of each step when it is acknowledged.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -30,18 +29,7 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(),
     };
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{text} is not a number"));
     let (steps, most_bytes) = (number(steps)?, number(most_bytes)?);
-    let settings = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: Path::new(directory),
-        guarantee,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { guarantee, ..OpenOptions::new(Path::new(directory)) };
     let store = def.open?(&options).map_err(|error| error.to_string())?;
     let mut session = store.session().map_err(|error| error.to_string())?;
     let mut output = std::io::stdout().lock();

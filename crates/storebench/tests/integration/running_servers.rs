@@ -43,17 +43,7 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let (directory, beside) = (folder.path().join("d"), folder.path().join("b"));
         [&directory, &beside].into_iter().for_each(|path| fs::create_dir(path).unwrap());
-        let options = OpenOptions {
-            judged: false,
-            directory: &directory,
-            guarantee: None,
-            compression: false,
-            cache_bytes: None,
-            settings: &Default::default(),
-            sessions: 1,
-            transactions: false,
-            beside: Some(&beside),
-        };
+        let options = OpenOptions { beside: Some(&beside), ..OpenOptions::new(&directory) };
         let store = open(&options).unwrap();
         let socket = socket_in(&beside);
         let url = match kind {

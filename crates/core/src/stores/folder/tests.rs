@@ -24,17 +24,7 @@ fn open_with(
 ) -> Result<Box<dyn Store>> {
     let settings: BTreeMap<String, String> =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = OpenOptions {
-        judged: false,
-        directory,
-        guarantee,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { guarantee, settings: &settings, ..OpenOptions::new(directory) };
     def.open.unwrap()(&options)
 }
 

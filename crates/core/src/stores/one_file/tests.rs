@@ -1,7 +1,6 @@
 //! The file that the store leaves, and what becomes of a change that can't be written; how it behaves as a store is the conformance
 //! suite's.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -11,18 +10,7 @@ use super::{FILE, Map, ONE_FILE, TEMPORARY, json};
 use crate::store::{Guarantee, OpenOptions, Result, Store, StoreError};
 
 fn open(directory: &Path, guarantee: Guarantee) -> Result<Box<dyn Store>> {
-    let settings = BTreeMap::new();
-    ONE_FILE.open.unwrap()(&OpenOptions {
-        judged: false,
-        directory,
-        guarantee: Some(guarantee),
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    })
+    ONE_FILE.open.unwrap()(&OpenOptions { guarantee: Some(guarantee), ..OpenOptions::new(directory) })
 }
 
 #[test]

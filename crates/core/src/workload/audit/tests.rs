@@ -1,7 +1,5 @@
 //! Tests of the records that the audit chooses, and of the faults that it notices.
 
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::record::pool::Pool;
 use crate::store::OpenOptions;
@@ -81,18 +79,7 @@ fn audited(
     let size = SizeRange { from: 20, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let folder = tempfile::tempdir().unwrap();
-    let settings = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions::new(folder.path());
     let mut bench = Bench::open(def.open.unwrap(), options).unwrap();
     let mut versions = vec![0; 40];
     versions[7] = 3;

@@ -1,6 +1,5 @@
 //! The workload over the memory store: what it leaves behind, and how loops and stalls show in what is measured.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -40,18 +39,7 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let settings = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: &directory,
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: plan.threads as usize,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { sessions: plan.threads as usize, ..OpenOptions::new(&directory) };
     let mut bench = Bench::open(open, options).unwrap();
     let mut prepared = plan.prepare(&records, &clock, true).unwrap();
     let ran = prepared.run(&mut bench)?;

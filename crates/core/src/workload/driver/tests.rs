@@ -1,7 +1,5 @@
 //! Tests of the memory that the driver keeps for itself.
 
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::cell::Data;
 use crate::record::pool::Pool;
@@ -13,19 +11,8 @@ use crate::units::SizeRange;
 fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
     let size = SizeRange { from: 1 << 20, to: (1 << 20) + 1 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
-    let (clock, folder, settings) = (Clock::new(), tempfile::tempdir().unwrap(), BTreeMap::new());
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
-    let store = store.open.unwrap()(&options).unwrap();
+    let (clock, folder) = (Clock::new(), tempfile::tempdir().unwrap());
+    let store = store.open.unwrap()(&OpenOptions::new(folder.path())).unwrap();
     let mut session = store.session().unwrap();
     let mut driver = Driver::new(&clock, &records, visit, true).unwrap();
     let mut done = |operation| {

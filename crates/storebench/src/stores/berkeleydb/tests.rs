@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use storebench_core::store::{Guarantee, OpenOptions, Store, StoreError};
 use tempfile::TempDir;
 
@@ -7,18 +5,8 @@ use super::BERKELEYDB;
 use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Option<u64>) -> Box<dyn Store> {
-    let none = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: Some(guarantee),
-        compression: false,
-        cache_bytes,
-        settings: &none,
-        sessions,
-        transactions: false,
-        beside: None,
-    };
+    let options =
+        OpenOptions { guarantee: Some(guarantee), cache_bytes, sessions, ..OpenOptions::new(folder.path()) };
     (BERKELEYDB.open.unwrap())(&options).unwrap()
 }
 
@@ -45,18 +33,7 @@ fn the_environment_is_what_tier_and_sessions_need() {
 
 /// A store as it is kept where transactions over records are asked for.
 fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: usize) -> Box<dyn Store> {
-    let none = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee,
-        compression: false,
-        cache_bytes: None,
-        settings: &none,
-        sessions,
-        transactions: true,
-        beside: None,
-    };
+    let options = OpenOptions { guarantee, sessions, transactions: true, ..OpenOptions::new(folder.path()) };
     (BERKELEYDB.open.unwrap())(&options).unwrap()
 }
 
@@ -219,18 +196,7 @@ fn a_hash_table_is_read_back_and_has_no_order() {
 #[test]
 fn a_leftover_that_it_would_wait_for_is_refused() {
     let folder = new_folder();
-    let none = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: Some(Guarantee::None),
-        compression: false,
-        cache_bytes: None,
-        settings: &none,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { guarantee: Some(Guarantee::None), ..OpenOptions::new(folder.path()) };
     let left = folder.path().join("__db.records.db");
     std::fs::write(&left, "").unwrap();
     let Err(StoreError::Engine(why)) = (BERKELEYDB.open.unwrap())(&options) else { panic!("it was opened") };

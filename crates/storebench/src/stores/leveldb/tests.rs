@@ -49,17 +49,9 @@ fn settling_writes_the_memory_table_to_a_file() {
 fn a_total_cache_bounds_what_the_engine_keeps() {
     const TOTAL: u64 = 1 << 20;
     let folder = new_folder();
-    let none = std::collections::BTreeMap::new();
     let mut options = storebench_core::store::OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
         compression: true,
-        cache_bytes: None,
-        settings: &none,
-        sessions: 1,
-        transactions: false,
-        beside: None,
+        ..storebench_core::store::OpenOptions::new(folder.path())
     };
     let mut held = |cache_bytes| {
         options.cache_bytes = cache_bytes;

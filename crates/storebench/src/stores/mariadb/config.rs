@@ -464,15 +464,10 @@ mod tests {
     fn planned(tier: Option<Guarantee>, cache_bytes: Option<u64>, pairs: &[(&str, &str)]) -> Result<Plan> {
         let settings = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         plan(&OpenOptions {
-            judged: false,
-            directory: std::path::Path::new("/nowhere"),
             guarantee: tier,
-            compression: false,
             cache_bytes,
             settings: &settings,
-            sessions: 1,
-            transactions: false,
-            beside: None,
+            ..OpenOptions::new(std::path::Path::new("/nowhere"))
         })
     }
 

@@ -103,18 +103,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     }
     let folder = new_folder();
     let before = fs::metadata(folder.path()).unwrap();
-    let store = open::<Mysql>(&OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &Default::default(),
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    })
-    .unwrap();
+    let store = open::<Mysql>(&OpenOptions::new(folder.path())).unwrap();
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
     let expected = user().map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));

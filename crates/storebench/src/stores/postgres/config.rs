@@ -318,15 +318,10 @@ mod tests {
             [("wal_segment_size", "1048576"), ("synchronous_commit", "local"), ("commit_delay", "5")];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let options = OpenOptions {
-            judged: false,
-            directory: std::path::Path::new("/nowhere"),
             guarantee: Some(Guarantee::Process),
-            compression: false,
             cache_bytes: Some(1_000_000),
             settings: &settings,
-            sessions: 1,
-            transactions: false,
-            beside: None,
+            ..OpenOptions::new(std::path::Path::new("/nowhere"))
         };
         let tiered = plan(&options).unwrap();
         assert_eq!(segment_bytes(&tiered), 1 << 20);

@@ -242,17 +242,7 @@ fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
         let folder = new_folder();
         let data = fs::canonicalize(folder.path()).unwrap().join(server::DATA);
         let is_over = AtomicBool::new(false);
-        let options = OpenOptions {
-            judged: false,
-            directory: folder.path(),
-            guarantee: None,
-            compression: false,
-            cache_bytes: None,
-            settings: &Default::default(),
-            sessions: 1,
-            transactions: false,
-            beside: None,
-        };
+        let options = OpenOptions::new(folder.path());
         let made = std::thread::scope(|scope| {
             scope.spawn(|| kill_in(&data, &is_over));
             let made = (Postgresql::SERVER.prepare)(&options);

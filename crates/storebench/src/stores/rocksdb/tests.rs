@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fs;
 
 use storebench_core::store::{Guarantee, OpenOptions, StoreError};
@@ -47,18 +46,7 @@ fn settings_are_read_back() {
 fn a_total_cache_is_split_in_halves() {
     const TOTAL: u64 = 16 << 20;
     let folder = new_folder();
-    let none = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: Some(TOTAL),
-        settings: &none,
-        sessions: 1,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { cache_bytes: Some(TOTAL), ..OpenOptions::new(folder.path()) };
     let store = (ROCKSDB.open.unwrap())(&options).unwrap();
     let number = |name| setting(&*store, name).parse::<u64>().unwrap();
     assert_eq!(number("block_cache_size"), TOTAL / 2);

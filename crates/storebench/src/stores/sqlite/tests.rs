@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::stores::support::testing::{
     after_kill, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, opened, refused, setting,
@@ -67,17 +65,7 @@ fn exclusive_locking_lets_one_session_in_and_the_store_beside_it() {
 #[test]
 fn the_cache_is_shared_out_among_the_sessions() {
     let folder = new_folder();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: Some(8 << 20),
-        settings: &BTreeMap::new(),
-        sessions: 4,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { cache_bytes: Some(8 << 20), sessions: 4, ..OpenOptions::new(folder.path()) };
     let store = open(&options).unwrap();
     assert_eq!(setting(&*store, "cache_size"), "-2048");
 }

@@ -38,15 +38,11 @@ pub fn open(
     make_servers_known(crate::STORES);
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value))).collect();
     let options = OpenOptions {
-        judged: false,
-        directory,
         guarantee,
         compression,
-        cache_bytes: None,
         settings: &settings,
         sessions: 2,
-        transactions: false,
-        beside: None,
+        ..OpenOptions::new(directory)
     };
     (def.open.unwrap())(&options)
 }

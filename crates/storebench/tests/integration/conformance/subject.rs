@@ -159,15 +159,10 @@ impl Subject {
     /// Opens it with other options than the suite's usual ones.
     pub fn open_with<'a>(&'a self, change: impl FnOnce(&mut OpenOptions<'a>)) -> Result<Box<dyn Store>> {
         let mut options = OpenOptions {
-            judged: false,
-            directory: self.directory.path(),
             guarantee: self.tier,
-            compression: false,
-            cache_bytes: None,
             settings: &self.settings,
-            sessions: 1,
-            transactions: false,
             beside: Some(beside()),
+            ..OpenOptions::new(self.directory.path())
         };
         change(&mut options);
         self.def.open.unwrap()(&options)

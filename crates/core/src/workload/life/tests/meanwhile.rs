@@ -17,18 +17,7 @@ fn outcome(
     work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), Stop>,
 ) -> (std::result::Result<Meanwhile, Stop>, Vec<Record>) {
     let folder = tempfile::tempdir().unwrap();
-    let settings = BTreeMap::new();
-    let options = OpenOptions {
-        judged: false,
-        directory: folder.path(),
-        guarantee: None,
-        compression: false,
-        cache_bytes: None,
-        settings: &settings,
-        sessions: 2,
-        transactions: false,
-        beside: None,
-    };
+    let options = OpenOptions { sessions: 2, ..OpenOptions::new(folder.path()) };
     let store = Wrong::new(Way::Waits, &options).unwrap();
     let size = SizeRange { from: 10, to: 90 };
     let records = Records::new(7, size, Pool::generate(Data::Incompressible, 7, size));
