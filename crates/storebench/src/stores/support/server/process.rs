@@ -186,7 +186,11 @@ impl Process {
     /// Why it ended, as it says itself.
     fn last_words(&self, status: ExitStatus) -> String {
         let log = bounded::end(&self.at.0.join(&self.log), LAST_BYTES);
-        (self.saying.last_words)(&String::from_utf8_lossy(&log)).unwrap_or_else(|| status.to_string())
+        let log = String::from_utf8_lossy(&log);
+        (self.saying.last_words)(&log).unwrap_or_else(|| {
+            let line = log.lines().rfind(|line| !line.trim().is_empty());
+            line.map_or_else(|| status.to_string(), |line| format!("{status}; its log ends with: {line}"))
+        })
     }
 
     /// Ends it in order: it writes what is in its memory, and closes its files.
