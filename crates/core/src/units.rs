@@ -331,7 +331,11 @@ pub struct Period(pub Duration);
 
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}ms", self.0.as_millis())
+        match self.0.as_nanos() {
+            ns if ns.is_multiple_of(1_000_000) => write!(f, "{}ms", ns / 1_000_000),
+            ns if ns.is_multiple_of(1000) => write!(f, "{}us", ns / 1000),
+            ns => write!(f, "{ns}ns"),
+        }
     }
 }
 
@@ -422,6 +426,14 @@ mod tests {
             assert!(error.contains("is not a count: write it like 50000, 50,000"), "{error}");
             assert_eq!(error.contains("a comma separates"), text.contains(','), "{error}");
         }
+    }
+
+    #[test]
+    fn periods_are_written_as_they_are_read() {
+        for text in ["500us", "20ms", "1500us", "2ns", "0ms", "120000ms"] {
+            assert_eq!(text.parse::<Period>().unwrap().to_string(), text);
+        }
+        assert_eq!("2m".parse::<Period>().unwrap().to_string(), "120000ms");
     }
 
     #[test]
