@@ -30,7 +30,7 @@ pub use self::evidence::{Evidence, numbers};
 pub use self::given::{Given, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
 pub use self::library::Library;
-pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
+pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;

@@ -36,6 +36,8 @@ pub struct Address {
     pub at: At,
     /// The port, where the URL names one.
     pub port: Option<u16>,
+    /// The other members of a cluster, where the URL names several.
+    pub others: Vec<(At, Option<u16>)>,
     /// The database, where the URL names one.
     pub database: Option<String>,
 }
@@ -61,7 +63,8 @@ impl At {
 
 impl Address {
     /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`. One that
-    /// ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. `default` is the user where none is named.
+    /// ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. The members of a cluster are named one after the
+    /// other, `scheme://host:port,host:port` or `scheme+unix:///path,/path`. `default` is the user where none is named.
     ///
     /// # Errors
     /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
@@ -84,11 +87,17 @@ impl Address {
         if decoded_to_the_end(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
             return Err(PASSWORD.into());
         }
-        let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
+        let mut members = Vec::new();
+        for host in host.split(',') {
+            let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
+            members.push((at(&decoded(host)), port));
+        }
+        let (at_first, port) = members.remove(0);
         let mut address = Address {
             user: decoded(user),
-            at: at(&decoded(host)),
+            at: at_first,
             port,
+            others: members,
             database: Some(decoded(database)).filter(|name| !name.is_empty()),
         };
         if scheme.ends_with("+unix") {
@@ -97,7 +106,11 @@ impl Address {
                     "of a socket, the URL names the path alone: write it like {scheme}:///path"
                 ));
             }
-            address = Address { at: at(&format!("/{}", decoded(database))), database: None, ..address };
+            let mut paths =
+                database.split(',').map(|path| format!("/{}", decoded(path.trim_start_matches('/'))));
+            address.at = at(&paths.next().unwrap_or_default());
+            address.others = paths.map(|path| (at(&path), None)).collect();
+            address.database = None;
         }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -108,11 +121,23 @@ impl Address {
                 _ => return Err("of what can follow ? in a URL, only socket, host and db are known".into()),
             }
         }
-        let nowhere = matches!(&address.at, At::Host(name) if name.is_empty());
+        let nowhere = address.each().any(|one| matches!(&one.at, At::Host(name) if name.is_empty()));
         if nowhere || address.user.is_empty() {
             return Err(format!("the URL names no {}: {form}", if nowhere { "host" } else { "user" }));
         }
         Ok(address)
+    }
+
+    /// Each server that the URL names, by itself.
+    pub fn each(&self) -> impl Iterator<Item = Address> {
+        let first = [(self.at.clone(), self.port)];
+        let all = first.into_iter().chain(self.others.iter().cloned());
+        all.map(|(at, port)| Address { at, port, others: Vec::new(), ..self.clone() })
+    }
+
+    /// Where they are, in words.
+    pub fn name(&self) -> String {
+        self.each().map(|one| one.at.name()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -328,6 +353,12 @@ mod tests {
         assert_eq!((socket.user.as_str(), socket.at), ("everybody", At::Socket("/run/a b".into())));
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
+        let members = read("example+unix:///run/a,/run/b").unwrap();
+        assert_eq!(members.each().map(|one| one.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
+        let members = read("example://one:1,[::1]:2,three").unwrap();
+        assert_eq!((members.name(), members.others[1].1), ("one, ::1, three".into(), None));
+        assert_eq!(members.each().map(|one| one.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
+        assert!(read("example://one:1,").unwrap_err().contains("names no host"));
         for (url, why) in [
             ("example+unix://box/secret", "the path alone"),
             ("example+unix://", "the path alone"),

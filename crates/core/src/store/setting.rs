@@ -8,6 +8,11 @@ use super::Capabilities;
 use super::share::Share;
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
+/// The setting that says how many servers are one store.
+pub const NODES: &str = "nodes";
+/// The setting that puts a network between them.
+pub const ROUND_TRIP: &str = "round-trip";
+
 /// A setting as the engine reads it back after opening, or a statistic of the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {

@@ -14,6 +14,7 @@ use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     Ranged, Record, Status, Transaction,
 };
+use crate::stores::support::server::members::{self, Told};
 use crate::stores::support::server::socket::Socket;
 
 /// Where a server listens unless it is told otherwise.
@@ -66,6 +67,10 @@ impl Place {
     }
 }
 
+fn is_leader(status: &Status) -> bool {
+    status.leader != 0 && status.header.as_ref().is_some_and(|header| header.member == status.leader)
+}
+
 impl Client {
     /// A session with the trial's own server, whose socket is in this folder; where there are several, with the one that leads.
     ///
@@ -94,16 +99,35 @@ impl Client {
         }
     }
 
-    fn leads(&mut self) -> Result<bool> {
-        let status = self.status()?;
-        Ok(status.leader != 0 && status.header.is_some_and(|header| header.member == status.leader))
+    pub fn leads(&mut self) -> Result<bool> {
+        Ok(is_leader(&self.status()?))
     }
 
-    /// A session with a running server.
+    /// A session with a running server; with the leader, where the URL names several members of a cluster.
     ///
     /// # Errors
-    /// The server's; where it wants a password, and none is set.
+    /// The servers'; where one of them can't be reached, they are not of one cluster and version, or none leads.
     pub fn running(address: &Address) -> Result<Client> {
+        if address.others.is_empty() {
+            return Client::member(address);
+        }
+        let (mut told, mut leader) = (Vec::new(), None);
+        for one in address.each() {
+            let mut client = Client::member(&one)?;
+            let status = client.status()?;
+            let cluster = status.header.as_ref().map_or(0, |header| header.cluster);
+            if is_leader(&status) {
+                leader = Some(client);
+            }
+            told.push((one.at.name(), Told { cluster: format!("{cluster:016x}"), version: status.version }));
+        }
+        members::expect_one_cluster(&told)?;
+        leader
+            .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
+    }
+
+    /// A session with one running server.
+    fn member(address: &Address) -> Result<Client> {
         let password = std::env::var("ETCDCTL_PASSWORD").ok();
         if password.is_none() && address.user != USER {
             return Err(StoreError::Engine("no password for the URL's user: set ETCDCTL_PASSWORD".into()));

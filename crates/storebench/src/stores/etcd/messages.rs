@@ -71,6 +71,9 @@ pub struct Record {
 /// The head of an answer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Header {
+    /// The cluster of that member.
+    #[prost(uint64, tag = "1")]
+    pub cluster: u64,
     /// The member that answers.
     #[prost(uint64, tag = "2")]
     pub member: u64,

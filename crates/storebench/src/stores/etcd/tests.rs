@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::server;
+use storebench_core::server::running::Address;
 use storebench_core::store::{Guarantee, StoreError};
 
 use super::client::Client;
@@ -175,4 +176,42 @@ fn led(folder: &Path) -> Client {
 /// A connection to the server whose socket lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
     Client::own(&socket_in(folder)).unwrap()
+}
+
+/// A URL that names all members is of the one that leads; with a member of another cluster, or one that is not there, it is refused.
+#[test]
+fn a_url_of_several_members_is_of_their_leader() {
+    if !is_here() {
+        return;
+    }
+    let (folder, other) = (new_folder(), new_folder());
+    let store = opened(&ETCD, &folder, Some(Guarantee::Node), &[]);
+    let alone = opened(&ETCD, &other, None, &[]);
+    let (sockets, stranger) = (socket_in(folder.path()), socket_in(other.path()));
+    let url = |paths: &[String]| {
+        let url = format!("etcd+unix://{}", paths.join(","));
+        Address::read(&url, EtcdServer::SCHEMES, EtcdServer::USER).unwrap()
+    };
+    let members: Vec<String> =
+        (1..=3).map(|number| format!("{}/client:{number}", sockets.display())).collect();
+    let leader = own_client(folder.path()).own_number();
+    let mut client = Client::running(&url(&members)).unwrap();
+    assert!(client.leads().unwrap());
+    let backwards: Vec<String> = members.iter().rev().cloned().collect();
+    assert!(Client::running(&url(&backwards)).unwrap().leads().unwrap());
+    let refused = |members: &[String]| match Client::running(&url(members)) {
+        Ok(_) => panic!("{members:?} is no cluster's"),
+        Err(error) => error.to_string(),
+    };
+    let stranger = format!("{}/client:0", stranger.display());
+    let mixed = refused(&[members[0].clone(), stranger.clone()]);
+    assert!(mixed.contains("are not of one cluster") && mixed.contains(&stranger), "{mixed}");
+    let without: Vec<String> =
+        members.iter().filter(|name| !name.ends_with(&leader.to_string())).cloned().collect();
+    assert!(refused(&without).contains("none leads: name all members"));
+    let gone = format!("{}/client:9", sockets.display());
+    let missing = refused(&[members[0].clone(), gone.clone()]);
+    assert!(missing.contains(&format!("connecting to etcd at {gone}")), "{missing}");
+    alone.close().unwrap();
+    store.close().unwrap();
 }

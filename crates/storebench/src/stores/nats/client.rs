@@ -14,7 +14,8 @@ use storebench_core::store::{Result, StoreError};
 
 use super::bucket::{self, API, OPERATION, REMOVED, State};
 use super::config::CONFIG;
-use super::wire::{NOBODY, Wire, odd};
+use super::wire::{Info, NOBODY, Wire, odd};
+use crate::stores::support::server::members::{self, Told};
 use crate::stores::support::server::socket::Socket;
 
 /// Where servers listen unless they are told otherwise; those of a trial's own add their numbers.
@@ -46,6 +47,8 @@ pub struct Client {
     beginning: String,
     /// Whether reads are answered by the leader alone.
     pub leader_reads: bool,
+    /// The running members that the URL names, by their names; none of one server.
+    members: Vec<(String, Address)>,
     /// The servers of a trial's own cluster that were started.
     started: usize,
     /// The time between servers and back, as it was asked for.
@@ -173,11 +176,53 @@ impl Client {
         self.wire.info.server_name[NAME.len()..].parse().unwrap()
     }
 
-    /// A session with a running server.
+    /// A session with a running server; with any, where the URL names several members of a cluster, until [`Client::go_to_leader`].
     ///
     /// # Errors
-    /// The server's; where it wants a password, and none is set.
+    /// The servers'; where one of them can't be reached, or they are not of one cluster and version.
     pub fn running(address: &Address) -> Result<Client> {
+        if address.others.is_empty() {
+            return Client::member(address);
+        }
+        let (mut told, mut members, mut first) = (Vec::new(), Vec::new(), None);
+        for one in address.each() {
+            let client = Client::member(&one)?;
+            let Info { server_name, version, cluster, .. } = &client.wire.info;
+            let cluster = if cluster.is_empty() { "none".into() } else { cluster.clone() };
+            let name = format!("{} port {}", one.at.name(), one.port.unwrap_or(PORT));
+            told.push((name, Told { cluster, version: version.clone() }));
+            members.push((server_name.clone(), one));
+            first.get_or_insert(client);
+        }
+        members::expect_one_cluster(&told)?;
+        let mut client = first.ok_or_else(odd)?;
+        client.members = members;
+        Ok(client)
+    }
+
+    /// Talks to the member that leads the bucket, where the URL names it.
+    ///
+    /// # Errors
+    /// The servers'.
+    pub fn go_to_leader(&mut self) -> Result<()> {
+        if self.members.is_empty() {
+            return Ok(());
+        }
+        let stream = bucket::look(&mut self.wire, &self.bucket)?;
+        let leader = stream.as_ref().and_then(|stream| stream.leader());
+        let found = self.members.iter().find(|(name, _)| Some(name.as_str()) == leader);
+        let Some((_, address)) = found.filter(|(name, _)| *name != self.wire.info.server_name) else {
+            return Ok(());
+        };
+        let mut other = Client::member(address)?;
+        other.enter(&self.bucket);
+        other.members = std::mem::take(&mut self.members);
+        *self = other;
+        Ok(())
+    }
+
+    /// A session with one running server.
+    fn member(address: &Address) -> Result<Client> {
         let password = std::env::var("NATS_PASSWORD").ok();
         if password.is_none() && address.user != USER {
             return Err(StoreError::Engine("no password for the URL's user: set NATS_PASSWORD".into()));
@@ -197,6 +242,7 @@ impl Client {
             bucket: String::new(),
             beginning: String::new(),
             leader_reads: false,
+            members: Vec::new(),
             started: 0,
             round_trip: None,
             subject: String::new(),

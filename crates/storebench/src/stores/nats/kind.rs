@@ -120,6 +120,7 @@ impl Server for NatsServer {
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
         client.enter(name);
+        client.go_to_leader()?;
         client.leader_reads = config::reads_by_leader(plan, client.copies()?);
         Ok(())
     }

@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::Path;
 
+use storebench_core::server::running::Address;
 use storebench_core::server::{self, private};
 use storebench_core::store::{Guarantee, StoreError};
 
@@ -195,4 +196,44 @@ fn led(folder: &Path) -> Client {
 /// A connection to the server whose network's gate lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
     Client::own(&socket_in(folder)).unwrap()
+}
+
+/// A URL that names all members is of the one that leads the bucket; with one that is not there it is refused.
+#[test]
+fn a_url_of_several_members_is_of_their_leader() {
+    if !is_here() || !rustix::process::geteuid().is_root() {
+        println!("not tried: only root can be in the network of the servers");
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&NATS, &folder, Some(Guarantee::Node), &[]);
+    let leader = led(folder.path()).own_number();
+    let server = servers_in(folder.path()).into_iter().next().unwrap();
+    let network = fs::File::open(server.join("ns/net")).unwrap();
+    let told = std::thread::spawn(move || {
+        rustix::thread::move_into_link_name_space(
+            std::os::fd::AsFd::as_fd(&network),
+            Some(rustix::thread::LinkNameSpaceType::Network),
+        )
+        .unwrap();
+        let url = |members: &str| {
+            Address::read(&format!("nats://{members}"), NatsServer::SCHEMES, NatsServer::USER)
+        };
+        let numbers: [&str; 3] = [
+            "127.0.0.1:4223,127.0.0.1:4224,127.0.0.1:4225",
+            "127.0.0.1:4225,127.0.0.1:4223,127.0.0.1:4224",
+            "127.0.0.1:4224,127.0.0.1:4225,127.0.0.1:4223",
+        ];
+        let leaders = numbers.map(|members| {
+            let mut client = Client::running(&url(members).unwrap()).unwrap();
+            client.go_to_leader().unwrap();
+            client.own_number()
+        });
+        let missing = Client::running(&url("127.0.0.1:4223,127.0.0.1:4299").unwrap()).err().unwrap();
+        (leaders, missing.to_string())
+    });
+    let (leaders, missing) = told.join().unwrap();
+    assert_eq!(leaders, [leader; 3]);
+    assert!(missing.contains("connecting to nats at 127.0.0.1"), "{missing}");
+    store.close().unwrap();
 }

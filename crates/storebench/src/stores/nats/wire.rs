@@ -28,6 +28,9 @@ pub struct Info {
     pub server_name: String,
     /// Its version.
     pub version: String,
+    /// The cluster that it is of; none of a server alone.
+    #[serde(default)]
+    pub cluster: String,
     /// The most bytes that a message may have.
     pub max_payload: usize,
     /// Whether it wants to know who calls.

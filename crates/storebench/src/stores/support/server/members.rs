@@ -7,15 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use storebench_core::server::DATA;
-use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, expect_taken};
+use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, StoreError, expect_taken};
+pub use storebench_core::store::{NODES, ROUND_TRIP};
 use storebench_core::units;
 
 use super::plan::Plan;
 
-/// The setting that says how many servers are one store.
-pub const NODES: &str = "nodes";
-/// The setting that puts a network between them.
-pub const ROUND_TRIP: &str = "round-trip";
 /// The most servers of a cluster.
 const MOST_NODES: usize = 5;
 
@@ -110,4 +107,52 @@ pub fn lose(folder: &Path) -> io::Result<()> {
     let data = folder.join(DATA);
     let first = numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
     fs::remove_dir_all(data.join(first.to_string()))
+}
+
+/// The facts that a running member of a cluster tells of itself.
+pub struct Told {
+    /// The cluster that it is of.
+    pub cluster: String,
+    /// The server's version.
+    pub version: String,
+}
+
+/// Refuses members of several clusters, or of several versions: a store is one of each. They have names for the message.
+///
+/// # Errors
+/// [`StoreError::Engine`] with what each of two members tells.
+pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
+    let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
+    for (name, other) in others {
+        if other.cluster != told.cluster {
+            let message =
+                format!("{first} and {name} are not of one cluster: {} and {}", told.cluster, other.cluster);
+            return Err(StoreError::Engine(message));
+        }
+        if other.version != told.version {
+            return Err(StoreError::Engine(format!(
+                "{first} has version {}, and {name} has {}: the members of a cluster that is measured have one",
+                told.version, other.version
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_one_cluster_have_one_version() {
+        let member = |name: &str, cluster: &str, version: &str| {
+            (name.to_owned(), Told { cluster: cluster.into(), version: version.into() })
+        };
+        let told = |members: &[(String, Told)]| expect_one_cluster(members).map_err(|why| why.to_string());
+        assert_eq!(told(&[member("a", "1", "3.4"), member("b", "1", "3.4")]), Ok(()));
+        let clusters = told(&[member("a", "1", "3.4"), member("b", "2", "3.4")]).unwrap_err();
+        assert!(clusters.contains("a and b are not of one cluster: 1 and 2"), "{clusters}");
+        let versions = told(&[member("a", "1", "3.4"), member("b", "1", "3.5")]).unwrap_err();
+        assert!(versions.contains("a has version 3.4, and b has 3.5"), "{versions}");
+    }
 }

@@ -114,7 +114,7 @@ impl Running {
 
     /// Where the data are, in words.
     pub fn whereabouts(&self) -> String {
-        format!("the data are on a running server, at {}", self.address.at.name())
+        format!("the data are on a running server, at {}", self.address.name())
     }
 
     /// Drops the holder; nothing notes it any more.
@@ -130,7 +130,7 @@ impl Running {
 /// Why it does not, of [`StoreError::Io`] where it can't be reached.
 pub fn reach<S: Server>(url: &str) -> Result<()> {
     let address = address::<S>(url)?;
-    let at = address.at.name();
+    let at = address.name();
     connect::<S>(&address).map(drop).map_err(|error| match error {
         StoreError::Io { context, source } => {
             StoreError::Io { context: format!("the server at {at} can't be reached: {context}"), source }
@@ -151,7 +151,7 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
              yourself, by {}, and delete the folder",
             S::HOLDER,
-            address.at.name(),
+            address.name(),
             S::drop_command(name)
         ))
     })
@@ -172,6 +172,10 @@ fn connect<S: Server>(address: &Address) -> Result<S::Client> {
 }
 
 fn address<S: Server>(url: &str) -> Result<Address> {
-    let address = Address::read(url, S::SCHEMES, S::USER);
-    address.map_err(|why| StoreError::BadSetting(format!("{}.url: {why}", S::STORE)))
+    let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
+    let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
+    if S::LOSE.is_none() && !address.others.is_empty() {
+        return Err(bad("it names several servers, and only those of etcd and NATS are one store".into()));
+    }
+    Ok(address)
 }
