@@ -9,6 +9,7 @@ mod answer;
 pub mod at;
 mod candidate;
 mod changes;
+pub mod clusters;
 pub mod cold;
 mod danger;
 pub mod elsewhere;
@@ -35,6 +36,7 @@ use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 
 use self::at::{at, position};
+use self::clusters::Clusters;
 use self::cold::cold;
 use self::judge::{Candidate, Verdict, judge};
 use self::question::{Mix, Question};
@@ -53,7 +55,7 @@ pub use self::find::Uncovered;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it, none of which lets a store grow old, or that were made for it with the records `here`. Of the `table` of stores
+    /// Answers a question from runs that cover it, none of which lets a store grow old or is beside clusters, or that were made for it with the records `here`. Of the `table` of stores
     /// those that are missing are named, with the reason.
     ///
     /// # Errors
@@ -109,6 +111,7 @@ impl Advice {
             dangers,
             age: cell.map_or(0, |cell| cell.age()),
             aged: Vec::new(),
+            clusters: Clusters::default(),
             repeated: cold::repeated(&group, here, question),
             safer,
             practice,

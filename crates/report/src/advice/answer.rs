@@ -8,6 +8,7 @@ use storebench_core::store::Danger;
 
 use super::aged::Aged;
 use super::at::At;
+use super::clusters::Clusters;
 use super::cold::Cold;
 use super::judge::{Candidate, Verdict};
 use super::question::Question;
@@ -43,6 +44,8 @@ pub struct Advice {
     pub age: u32,
     /// The ranked stores as they grow old, where that was measured.
     pub aged: Vec<Aged>,
+    /// The recommended store beside servers and clusters, where that was measured.
+    pub clusters: Clusters,
     /// The dangers of the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,
     /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.

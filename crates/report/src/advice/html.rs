@@ -5,6 +5,7 @@ use storebench_core::units::three_digits;
 use super::aged;
 use super::answer::Advice;
 use super::changes::changes;
+use super::clusters;
 use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
@@ -44,6 +45,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         p(("How sure is that? ", sure(advice))),
         titled("Riskier", riskier(advice)),
         titled("As it grows old", aged::lines(advice)),
+        titled(clusters::TITLE, clusters::lines(advice)),
         note(("Asked: ", advice.question.to_string(), ".")),
         note(("Measured: ", measured(advice).join(" "))),
     );

@@ -345,13 +345,18 @@ pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) 
     {
         return format!("{why}, not ranked (docs/building.md)");
     }
-    let said = entries.iter().find_map(|entry| match &entry.trial.outcome {
+    let said = entries.iter().find_map(|entry| why_not(&entry.trial.outcome));
+    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.doubt(SPACE).map(str::to_owned));
+    said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
+}
+
+/// Why a trial gave no figures; `None` of one that did.
+pub(super) fn why_not(outcome: &Outcome) -> Option<String> {
+    match outcome {
         Outcome::Failed { message, .. } => Some(format!("failed: {message}")),
         Outcome::Unsupported { message } => Some(message.clone()),
         Outcome::Ok => None,
-    });
-    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.doubt(SPACE).map(str::to_owned));
-    said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub struct Question {
     pub cold: bool,
     /// The time in which all records are overwritten once, if the user says how long the store lives so.
     pub overwritten: Option<Period>,
+    /// The round trip between the servers of a cluster, if the user asks what clusters cost.
+    pub network: Option<Period>,
     /// The goal by which the best store is the best.
     pub goal: Goal,
     /// The largest peak of memory that a store may have had, in bytes: not the least that it can run in.

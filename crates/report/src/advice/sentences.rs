@@ -129,7 +129,7 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     lines
 }
 
-fn with_interval(summary: &Summary, unit: Unit) -> String {
+pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
     let says = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
     let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && says(interval));
     format!("{}{}", unit.show(summary.mean.value), spread::after(interval, |end| unit.show(end)))

@@ -5,6 +5,7 @@ use storebench_core::units::three_digits;
 use super::aged;
 use super::answer::Advice;
 use super::changes::changes;
+use super::clusters;
 use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
@@ -41,6 +42,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));
     out.push_str(&titled("Measured", &measured(advice), style));
     out.push_str(&titled_unless_empty("As it grows old", &aged::lines(advice), style));
+    out.push_str(&titled_unless_empty(clusters::TITLE, &clusters::lines(advice), style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Stores, best first")));
         out.push_str(&table(advice).render(style));

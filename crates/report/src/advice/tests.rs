@@ -25,6 +25,7 @@ pub(super) fn question() -> Question {
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         cold: false,
         overwritten: None,
+        network: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

@@ -110,6 +110,7 @@ mod tests {
         let question = Question {
             cold: false,
             overwritten: None,
+            network: None,
             records: 100,
             size: SizeRange { from: 1, to: 1024 }.into(),
             data: Data::Incompressible,

@@ -129,6 +129,7 @@ fn of_advice() -> IndexSet<String> {
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
         overwritten: None,
+        network: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

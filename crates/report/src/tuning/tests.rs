@@ -31,6 +31,7 @@ pub(crate) fn question() -> Question {
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
         overwritten: None,
+        network: None,
         machine: storebench_core::axis::table::HERE.into(),
         disk: None,
         goal: Goal::Speed,

@@ -5,10 +5,10 @@ mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::store::{Language, StoreDef};
+use storebench_core::store::{Kind, Language, StoreDef};
 use storebench_core::units::rough_duration;
 use storebench_report::advice::question::{Goal, Question};
-use storebench_report::advice::{Advice, Uncovered, aged, snippet};
+use storebench_report::advice::{Advice, Uncovered, aged, clusters, snippet};
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
@@ -28,10 +28,17 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),
         overwritten: args.overwritten,
+        network: args.network,
         ..question::question(&args.work, &earlier, extras)?
     };
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
+    }
+    if args.from.is_empty() {
+        expect_one_kind(stores, &question)?;
+    }
+    if question.network.is_some() {
+        measuring::able(stores, &question)?;
     }
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
@@ -50,11 +57,13 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         (earlier, None, None)
     };
     let harness = report::harness(stores);
-    let (aging, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
+    let (aging, runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
+    let (beside, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(clusters::is_beside_clusters);
     let mut advice = Advice::from_runs(&question, &Merged::new(&runs, &harness), here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     advice.aged = aged::aged(&advice, &aging);
-    runs.extend(aging);
+    advice.clusters = clusters::clusters(&advice, &beside);
+    runs.extend(aging.into_iter().chain(beside));
     let merged = Merged::new(&runs, &harness);
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();
@@ -81,6 +90,20 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     match best.filter(|_| args.tune) {
         Some(store) => tune_best(stores, store, &question, args),
         None => Ok(Exit::Success),
+    }
+}
+
+/// Refuses libraries and servers among the stores to choose from: they do other work, so their trials have an answer each.
+fn expect_one_kind(stores: &[StoreDef], question: &Question) -> Result<()> {
+    let named: Vec<&StoreDef> = stores.iter().filter(|store| question.allows(store.name)).collect();
+    let of = |server: bool| named.iter().find(|store| (store.kind == Kind::Server) == server);
+    match (of(true), of(false)) {
+        (Some(server), Some(library)) if question.stores.is_some() => Err(Error::bad_value(format!(
+            "{} is a server, and {} is at work in the application: they are never ranked together. Name stores of one kind; \
+             --network measures servers beside the recommended store",
+            server.name, library.name
+        ))),
+        _ => Ok(()),
     }
 }
 

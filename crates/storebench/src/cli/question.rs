@@ -102,6 +102,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         mix: args.mix.map_or_else(|| MIX.parse().map_err(Error::bad_value), Ok)?,
         cold: args.cold,
         overwritten: None,
+        network: None,
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: None,

@@ -35,3 +35,36 @@ fn what_most_servers_must_have_takes_a_round_trip() {
         scratch.assert_nothing_left();
     }
 }
+
+/// The answer to a question says what the recommended store costs beside one server and beside a cluster: no operation of etcd's can take
+/// less than the round trip.
+#[test]
+fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
+    let scratch = Scratch::new();
+    let etcd = storebench::STORES.iter().find(|def| def.name == "etcd").unwrap();
+    let ask = "advise --records 100 --size 100B --mix get=50,update=50 --store sqlite,lmdb --guarantee power";
+    if etcd.open.is_err() || !is_installed(etcd) {
+        return;
+    }
+    let said = scratch.storebench(&format!("{ask} --network 20ms --budget 40s")).ends(Exit::Success);
+    assert!(said.err.contains("beside servers and clusters: "), "{said}");
+    let told = said.out.replace("\n    ", " ");
+    let lines: Vec<&str> =
+        told.lines().skip_while(|line| *line != "Beside servers and clusters").skip(1).collect();
+    let line = |part: &str| {
+        lines.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {said}"))
+    };
+    line(" (power), in the application: ");
+    line("etcd (power), one server: ");
+    let cluster = line("etcd (node), a cluster of 3, 20ms from one to another and back: ");
+    let (_, rate) = cluster.split_once(" an operation, ").unwrap();
+    let rate: f64 = rate.split_once("/s").unwrap().0.parse().unwrap();
+    assert!(rate <= 50.0, "{cluster}");
+    // The ranking is of stores at work for the question itself, and no cluster is among them.
+    let ranked =
+        said.out.lines().skip_while(|line| *line != "Stores, best first").take_while(|line| !line.is_empty());
+    assert!(!ranked.into_iter().any(|line| line.contains("(node)")), "{said}");
+    let again = scratch.storebench("advise --from latest").ends(Exit::Success);
+    assert!(again.out.replace("\n    ", " ").contains(cluster), "{again}");
+    scratch.assert_nothing_left();
+}

@@ -1,6 +1,8 @@
 //! The measurements behind an answer: a look at every store, the best again with the question's own records, then what might
 //! change the answer.
 
+mod clusters;
+
 use std::time::{Duration, Instant};
 
 use storebench_core::axis::Axis;
@@ -22,6 +24,7 @@ use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
 
+pub use self::clusters::able;
 use super::super::args::AdviseArgs;
 use super::super::output::tell;
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
@@ -44,9 +47,10 @@ const LATEST: f64 = 1.5;
 const LOOK_BLOCKS: u32 = 2;
 /// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
 const BEST_SHARE: f64 = 0.85;
-/// The same where the best are to grow old, too, and the share after which they do so no further.
+/// The same where the best are to grow old, too, or to be beside clusters; and the shares after which they grow no older, without
+/// clusters and with them.
 const FRESH_SHARE: f64 = 0.6;
-const AGED_SHARE: f64 = 0.9;
+const AGED_SHARE: (f64, f64) = (0.9, 0.7);
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
 /// The least factor by which more is asked for than a budget that was too short.
@@ -86,6 +90,8 @@ pub struct Measuring<'a> {
     best_share: f64,
     /// The run in which the best grow old.
     aged: Option<Run>,
+    /// The runs in which the best is beside servers and clusters.
+    clusters: Vec<Run>,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
 }
@@ -115,8 +121,12 @@ impl<'a> Measuring<'a> {
             probed: None,
             plan,
             slowness: 1.0,
-            best_share: if question.overwritten.is_some() { FRESH_SHARE } else { BEST_SHARE },
+            best_share: match question.overwritten.is_some() || question.network.is_some() {
+                true => FRESH_SHARE,
+                false => BEST_SHARE,
+            },
             aged: None,
+            clusters: Vec::new(),
             own_count_s: None,
         })
     }
@@ -143,21 +153,28 @@ impl<'a> Measuring<'a> {
         if self.question.overwritten.is_some() && self.grow_old(&best)? {
             return Ok(true);
         }
+        if let (Some(network), Some(best)) = (self.question.network, best.first())
+            && self.beside_clusters(best, network)?
+        {
+            return Ok(true);
+        }
         // A question that there was no time to settle is not helped by other questions.
         if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
     }
 
-    /// Every run, in their order: those of the question, and the one in which the best grow old.
+    /// Every run, in their order: those of the question, and those in which the best grow old and are beside clusters.
     pub fn take_runs(&mut self) -> Vec<Run> {
         let mut runs = std::mem::take(&mut self.stages.runs);
         runs.extend(self.aged.take());
+        runs.append(&mut self.clusters);
         runs
     }
 
     /// Overwrites the records of the best again and again, as far as there is time; says whether that was interrupted.
     fn grow_old(&mut self, stores: &[String]) -> Result<bool> {
         let (size, records) = self.here();
-        let left_s = self.stages.left_s(AGED_SHARE);
+        let share = if self.question.network.is_some() { AGED_SHARE.1 } else { AGED_SHARE.0 };
+        let left_s = self.stages.left_s(share);
         let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
             return Ok(false);
         };
@@ -167,7 +184,7 @@ impl<'a> Measuring<'a> {
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             f64::from(blocks(trials)) >= FEWEST_BLOCKS
-                || block_took(start, trials).as_secs_f64() > self.stages.left_s(AGED_SHARE)
+                || block_took(start, trials).as_secs_f64() > self.stages.left_s(share)
         };
         let ended = self.carry_out("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
         let interrupted = ended.as_ref().is_some_and(|(_, interrupted)| *interrupted);

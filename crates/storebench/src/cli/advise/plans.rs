@@ -61,12 +61,10 @@ impl<'a> Plans<'a> {
     pub fn fit(&mut self, question: &Question, block_s: f64) -> Result<()> {
         let (mut records, mut operations) = (question.records.min(self.most_records), OPERATIONS);
         self.screen = self.sized(&self.screen, records, operations)?;
-        while self.estimate_s(&self.screen) > block_s && records.max(operations) > FEWEST {
-            if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
-                operations = (operations / 2).max(FEWEST);
-            } else {
-                records = (records / 2).max(FEWEST);
-            }
+        while self.estimate_s(&self.screen) > block_s
+            && let Some(fewer) = halved(records, operations)
+        {
+            (records, operations) = fewer;
             self.screen = self.sized(&self.screen, records, operations)?;
         }
         Ok(())
@@ -202,6 +200,17 @@ impl<'a> Plans<'a> {
             }
         };
         self.estimates(plan).iter().map(one).sum()
+    }
+}
+
+/// Half as many operations, or records where these take most of the time; `None` where both are the fewest.
+pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
+    match records.max(operations) > FEWEST {
+        true if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) => {
+            Some((records, (operations / 2).max(FEWEST)))
+        }
+        true => Some(((records / 2).max(FEWEST), operations)),
+        false => None,
     }
 }
 

@@ -21,6 +21,7 @@ Examples:
   storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
   storebench advise --records 2000 --size 1KiB --disk hdd-5400
   storebench advise --records 20k --size 1KiB --overwritten 1d
+  storebench advise --records 1000 --size 1KiB --guarantee power --network 500us
   storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
 
 By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is
@@ -45,6 +46,10 @@ pub struct AdviseArgs {
     /// and say when their files will be twice as large
     #[arg(long, value_name = "TIME")]
     pub overwritten: Option<Period>,
+    /// Then measure the recommended store beside etcd and NATS: as one server, and as clusters of three with this round trip between
+    /// them
+    #[arg(long, value_name = "TIME", conflicts_with = "from")]
+    pub network: Option<Period>,
     /// About how long to measure
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub budget: Period,

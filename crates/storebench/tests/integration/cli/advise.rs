@@ -179,6 +179,14 @@ fn what_can_not_be_asked_is_told() {
         ("--records 5 --size 1KiB --guarantee process --store memory", Exit::Nothing, "does not offer"),
         ("--like nothing.csv:x", Exit::BadValue, "neither a folder nor part of a file"),
         ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
+        ("--records 5 --size 1KiB --store sqlite,etcd", Exit::BadValue, "are never ranked together"),
+        ("--records 5 --size 1KiB --network fast", Exit::BadValue, "fast"),
+        (
+            "--records 5 --size 1KiB --guarantee node --network 1ms",
+            Exit::BadValue,
+            "ask for --guarantee power",
+        ),
+        ("--records 5 --size 1KiB --from x --network 1ms", Exit::Usage, "--from"),
         ("--records 1000000000 --size 1MiB", Exit::DiskFull, "are 954 TiB of values, and "),
     ] {
         let said = scratch.storebench(&format!("advise {arguments}")).ends(exit);

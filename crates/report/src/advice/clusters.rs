@@ -1,0 +1,233 @@
+//! The recommended store beside servers: one of them, and several that are one store.
+
+use std::collections::BTreeMap;
+
+use storebench_core::cell::Cell;
+use storebench_core::plan::Plan;
+use storebench_core::result::{Measured, Run, TrialResult};
+use storebench_core::store::{Guarantee, NODES, ROUND_TRIP};
+use storebench_core::units::{counted, three_digits};
+
+use super::answer::Advice;
+use super::figures::time_ns;
+use super::judge::why_not;
+use super::ratios::times_measured;
+use super::sentences::with_interval;
+use crate::column::Unit;
+use crate::stats::Summary;
+
+/// The name of the plans by which that is measured.
+pub const PLAN: &str = "advise-clusters";
+
+/// The title of what is told.
+pub const TITLE: &str = "Beside servers and clusters";
+
+/// The recommended store beside servers and clusters.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Clusters {
+    /// Those that were measured, each with the mean time of an operation of the mix in nanoseconds; the recommended store first, then
+    /// single servers.
+    measured: Vec<(Deployed, Summary)>,
+    /// Those that were not, and why.
+    missing: Vec<String>,
+}
+
+/// A store in the application, on one server or on several.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Deployed {
+    servers: Servers,
+    store: String,
+    guarantee: Guarantee,
+    records: u64,
+}
+
+/// The servers that are a store: none of one in the application's process, one, or several that are a cluster, with the round trip
+/// from one to another where there is a network between them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Servers(u32, Option<String>);
+
+impl Servers {
+    fn of(measured: &Measured) -> Servers {
+        let value = |name: &str| {
+            let setting = measured.settings.iter().find(|setting| setting.name == name);
+            setting.map(|setting| setting.value.clone())
+        };
+        Servers(value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(0), value(ROUND_TRIP))
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Servers(0, _) => "in the application".into(),
+            Servers(1, _) => "one server".into(),
+            Servers(nodes, None) => format!("a cluster of {nodes} without a network between them"),
+            Servers(nodes, Some(time)) => {
+                format!("a cluster of {nodes}, {time} from one to another and back")
+            }
+        }
+    }
+}
+
+/// Whether a run was made by such a plan.
+pub fn is_beside_clusters(run: &Run) -> bool {
+    Plan::parse(&run.header.plan, "a run").is_ok_and(|plan| plan.name == PLAN)
+}
+
+/// The recommended store beside servers and clusters in these runs, where they are of the answer's machine and of records like the
+/// question's.
+pub fn clusters(advice: &Advice, runs: &[Run]) -> Clusters {
+    let question = &advice.question;
+    let is_asked = |cell: &Cell| {
+        cell.record_size() == question.size
+            && cell.data() == question.data
+            && cell.machine() == question.machine
+            && cell.threads() == question.threads
+    };
+    let runs: Vec<&Run> = runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
+    let trials: Vec<&TrialResult> =
+        runs.iter().flat_map(|run| &run.trials).filter(|trial| is_asked(&trial.cell)).collect();
+    let mut times: BTreeMap<Deployed, Vec<f64>> = BTreeMap::new();
+    for trial in &trials {
+        let Some((measured, ns)) = trial.ok().and_then(|m| Some((m, time_ns(m, &question.mix)?))) else {
+            continue;
+        };
+        let deployed = Deployed {
+            servers: Servers::of(measured),
+            store: trial.cell.store().to_owned(),
+            guarantee: measured.guarantee,
+            records: trial.cell.records().from,
+        };
+        times.entry(deployed).or_default().push(ns);
+    }
+    let measured = times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::of(&ns)?)));
+    let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_not(&trial.outcome)?)));
+    let left_out = runs.iter().flat_map(|run| &run.header.left_out);
+    let left_out = left_out.map(|left| (&left.cell, format!("left out: {}", left.reason)));
+    let mut missing: Vec<String> = failed
+        .chain(left_out)
+        .map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()))
+        .collect();
+    missing.sort();
+    missing.dedup();
+    Clusters { measured: measured.collect(), missing }
+}
+
+/// In sentences, a line for each; nothing where it was neither measured nor asked for.
+pub fn lines(advice: &Advice) -> Vec<String> {
+    let Clusters { measured, missing } = &advice.clusters;
+    let mut lines: Vec<String> = measured.iter().map(|one| line(one, &measured[0])).collect();
+    lines.extend(missing.iter().cloned());
+    if measured.iter().any(|(deployed, _)| deployed.servers.0 > 0) {
+        lines.push(
+            "All servers were on this machine, beside the application: they share its disk and processors."
+                .into(),
+        );
+    }
+    if lines.is_empty() && advice.question.network.is_some() {
+        lines.push("Not measured: there was no time for servers beside the store. A larger --budget has time for them.".into());
+    }
+    lines
+}
+
+fn line(one: &(Deployed, Summary), first: &(Deployed, Summary)) -> String {
+    let (Deployed { servers, store, guarantee, records }, speed) = one;
+    let mean = speed.mean.value;
+    let against = (one != first && first.0.records == *records).then(|| {
+        format!(", {} times the time of {}", three_digits(mean / first.1.mean.value), first.0.store)
+    });
+    let loses = match guarantee {
+        Guarantee::Node => " An acknowledged write survives the loss of one of its servers.",
+        _ => "",
+    };
+    format!(
+        "{store} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{loses}",
+        servers.words(),
+        with_interval(speed, Unit::Nanoseconds),
+        Unit::PerSecond.show(1e9 / mean),
+        against.unwrap_or_default(),
+        counted(*records, "record"),
+        times_measured(speed.trials),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Setting;
+
+    use super::super::question::Question;
+    use super::super::tests::{advice, question};
+    use super::*;
+    use crate::data::samples::{Sample, blocks, run};
+    use crate::terminal::grid::Style;
+
+    /// Three blocks of samples, with the settings that each store read back.
+    fn made(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
+        let mut run = blocks("box", &[samples.to_vec(), samples.to_vec(), samples.to_vec()]);
+        let mut plan = storebench_core::plan::find("crud").unwrap();
+        plan.name = PLAN.into();
+        run.header.plan = plan.to_toml().unwrap();
+        for trial in &mut run.trials {
+            let of_store = settings.iter().filter(|(store, ..)| *store == trial.cell.store());
+            let settings = of_store.map(|(_, name, value)| Setting::given(*name, *value));
+            if let Some(measured) = &mut trial.measured {
+                measured.settings = settings.collect();
+            }
+        }
+        run
+    }
+
+    fn servers() -> Run {
+        let samples = [Sample::new("lmdb").ns(1000.0), Sample::new("etcd").guarantee("power").ns(200_000.0)];
+        made(&samples, &[("etcd", NODES, "1")])
+    }
+
+    fn told(network: Option<&str>, runs: &[Run]) -> Vec<String> {
+        let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
+        let network = network.map(|text| text.parse().unwrap());
+        let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
+        answer.clusters = clusters(&answer, runs);
+        let lines = lines(&answer);
+        let text = answer.text(None, Style { width: 100, colour: false });
+        assert_eq!(text.contains(TITLE), !lines.is_empty(), "{text}");
+        lines
+    }
+
+    #[test]
+    fn each_is_told_with_what_it_costs_beside_the_recommended_store() {
+        let samples = [
+            Sample::new("etcd").guarantee("node").ns(900_000.0),
+            Sample::new("nats").guarantee("node").failed("no leader"),
+        ];
+        let clusters = made(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
+        let lines = told(Some("500us"), &[servers(), clusters]);
+        let [file, one, several, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(file.starts_with("lmdb (process), in the application: 638 ns an operation, "), "{file}");
+        assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
+        assert!(one.starts_with("etcd (power), one server: 128 µs an operation, "), "{one}");
+        assert!(one.contains("/s, 200 times the time of lmdb"), "{one}");
+        for says in [
+            "(node), a cluster of 3, 500us from one to another and back: 574 µs",
+            "900 times the time of lmdb",
+            "survives the loss",
+        ] {
+            assert!(several.contains(says), "{says}: {several}");
+        }
+        assert_eq!(missing, "nats at node: failed: no leader");
+        assert!(shared.contains("share its disk"), "{shared}");
+    }
+
+    #[test]
+    fn those_of_another_machine_or_question_are_not_told_and_who_asked_hears_why() {
+        let mut elsewhere = servers();
+        elsewhere.header.hardware = "other".into();
+        assert_eq!(told(None, &[elsewhere.clone()]), Vec::<String>::new());
+        assert!(told(Some("1ms"), &[elsewhere])[0].starts_with("Not measured: there was no time"));
+        let mut larger = servers();
+        for trial in &mut larger.trials {
+            trial.cell = Sample::new(trial.cell.store())
+                .size(storebench_core::units::SizeRange { from: 9, to: 10 })
+                .cell();
+        }
+        assert_eq!(told(None, &[larger]), Vec::<String>::new());
+        assert!(is_beside_clusters(&servers()) && !is_beside_clusters(&run("box", &[])));
+    }
+}
