@@ -22,6 +22,8 @@ STORM ?= 60
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
 CLUSTERS ?=
+# The systems, as Rust calls them, that `make check-systems` compiles for; empty: macOS and Android.
+SYSTEMS ?=
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
@@ -79,6 +81,12 @@ test-cross: ## Build for every other machine, and run it under qemu
 	@$(setup) cross cross-test
 	@scripts/cross.sh --test aarch64-unknown-linux-gnu
 	@scripts/cross.sh --test armv7-unknown-linux-gnueabihf
+	@scripts/cross.sh --test aarch64-unknown-linux-musl
+
+.PHONY: check-systems
+check-systems: ## Compile for macOS and Android, or SYSTEMS, and run nothing
+	@$(setup) cross
+	@scripts/check-systems.sh $(SYSTEMS)
 
 .PHONY: test-vfat
 test-vfat: ## Run every store on FAT32 in user-mode Linux, CLUSTERS

@@ -15,12 +15,11 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{MemfdFlags, memfd_create};
-
 pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::Mounted;
 use crate::axis::file_system::FileSystem;
+use crate::system;
 
 /// The name under which a program finds the file that it was given as its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";
@@ -44,7 +43,7 @@ pub fn repair(file_system: &FileSystem, disk: &File) {
 /// Runs a program to its end, with a file as its standard input, out of reach of a Ctrl-C that is meant for this process. Files
 /// take what it prints rather than pipes, which a daemon that it leaves behind would hold open.
 fn run(command: &mut Command, name: &str, input: Stdio) -> io::Result<()> {
-    let mut errors = File::from(memfd_create("storebench", MemfdFlags::CLOEXEC)?);
+    let mut errors = system::file_in_memory("storebench")?;
     command.env("LC_ALL", "C").process_group(0).stdin(input).stdout(Stdio::null());
     let status = command.stderr(errors.try_clone()?).status()?;
     if status.success() {

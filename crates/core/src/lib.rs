@@ -4,6 +4,9 @@
 //! `storebench` adds one file per engine and the command line, to which it hands its table of [`store::StoreDef`]s;
 //! another binary crate can hand over a table of its own.
 
+#[cfg(not(unix))]
+compile_error!("storebench is made of a Unix's calls: on Windows, build it in WSL (docs/building.md)");
+
 pub mod axis;
 pub mod background;
 pub mod bounded;
@@ -32,6 +35,7 @@ pub mod simulated;
 pub mod stage;
 pub mod store;
 pub mod stores;
+mod system;
 mod threads;
 pub mod trace;
 pub mod units;

@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, memfd_create, seek};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
 use crate::fault::Bytes;
-
-/// The bytes that are copied at once.
-const COPIED_AT_ONCE: u64 = 1 << 20;
+use crate::holes::data;
 
 /// The bytes of a disk.
 #[derive(Debug)]
@@ -95,33 +93,6 @@ impl Bytes for Image {
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, at)
     }
-}
-
-/// Tells all of a file that is no hole: where it is, and the bytes.
-///
-/// # Errors
-/// The system's; those of the one who is told.
-pub fn data(file: &File, mut tell: impl FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
-    let whole = file.metadata()?.len();
-    let mut buffer = vec![0; COPIED_AT_ONCE as usize];
-    let mut at = 0;
-    while at < whole {
-        let start = match seek(file, SeekFrom::Data(at)) {
-            Ok(start) => start,
-            // Nothing but a hole is left.
-            Err(rustix::io::Errno::NXIO) => break,
-            Err(error) => return Err(error.into()),
-        };
-        let end = seek(file, SeekFrom::Hole(start))?.min(whole);
-        at = start;
-        while at < end {
-            let some = (end - at).min(COPIED_AT_ONCE) as usize;
-            file.read_exact_at(&mut buffer[..some], at)?;
-            tell(at, &buffer[..some])?;
-            at += some as u64;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod figures;
 pub mod fixed;
 pub mod flash;
+pub mod holes;
 #[cfg(target_os = "linux")]
 pub mod image;
 pub mod log;

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use procfs::Current;
-
 use crate::kernel::cgroups::{self, Membership, Version};
+use crate::kernel::memory;
 
 /// Said where it can't be known.
 pub const UNKNOWN: &str = "this system does not tell how much memory is available (/proc/meminfo)";
 
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less where a cgroup allows less.
 pub fn bytes() -> Option<u64> {
-    let machine = procfs::Meminfo::current().ok()?.mem_available?;
+    let machine = memory::told()?.mem_available?;
     Some(left_by(&cgroups::own()).map_or(machine, |left| left.min(machine)))
 }
 

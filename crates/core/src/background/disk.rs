@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rustix::fs::{Advice, fadvise};
 
 use super::message::Stop;
 use super::pace::Pace;
 use super::reporter::Reporter;
+use crate::system;
 use crate::units::exact_bytes;
 
 /// The file, at most.
@@ -124,16 +124,12 @@ impl Mode {
 fn open(path: &Path) -> io::Result<(File, Mode)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    #[cfg(target_os = "linux")]
+    let direct = system::DIRECT.map(|flag| options.clone().custom_flags(flag).open(path));
+    // Some file systems open it and refuse only to read.
+    if let Some(Ok(file)) = direct
+        && file.read_exact_at(Aligned::new(ALIGNMENT).bytes(), 0).is_ok()
     {
-        use std::os::unix::fs::OpenOptionsExt;
-        let direct = options.clone().custom_flags(libc::O_DIRECT).open(path);
-        // Some file systems open it and refuse only to read.
-        if let Ok(file) = direct
-            && file.read_exact_at(Aligned::new(ALIGNMENT).bytes(), 0).is_ok()
-        {
-            return Ok((file, Mode::Direct));
-        }
+        return Ok((file, Mode::Direct));
     }
     Ok((options.open(path)?, Mode::Buffered))
 }
@@ -163,7 +159,7 @@ impl Access {
             reporter.add(self.block as u64);
             if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
                 reporter.request(|| file.sync_data())?;
-                fadvise(file, 0, None, Advice::DontNeed)?;
+                system::drop_cache(file)?;
                 synced = Instant::now();
             }
         }

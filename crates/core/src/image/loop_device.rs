@@ -11,8 +11,8 @@ const CONTROL: &str = "/dev/loop-control";
 const ATTEMPTS: u32 = 32;
 
 // From the kernel's include/uapi/linux/loop.h.
-const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4c82;
-const LOOP_CONFIGURE: libc::Ioctl = 0x4c0a;
+const LOOP_CTL_GET_FREE: u32 = 0x4c82;
+const LOOP_CONFIGURE: u32 = 0x4c0a;
 const AUTOCLEAR: u32 = 4;
 const DIRECT_IO: u32 = 16;
 /// Of `struct loop_config`, in words of 32 bits: a file, a block size, `struct loop_info64`, and room for what may come.
@@ -99,7 +99,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 fn free(control: &File) -> io::Result<u32> {
     // SAFETY: the call takes no argument, and the file is open.
-    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
     u32::try_from(number).map_err(|_| io::Error::last_os_error())
 }
 
@@ -109,7 +109,7 @@ fn configure(device: &File, image: RawFd) -> io::Result<()> {
     config[FLAGS] = AUTOCLEAR | DIRECT_IO;
     // SAFETY: the array is as long as `struct loop_config`, its fields are whole words, and both files are open. Words of 64 bits
     // in it are zero, so that their alignment is of no matter: the kernel copies the bytes.
-    match unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, config.as_ptr()) } {
+    match unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE as _, config.as_ptr()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use super::{STANDARD_INPUT, program, run};
 use crate::axis::file_system::FileSystem;
+use crate::system;
 
 /// Formats a new file of so many bytes, which storebench has just made. The program gets the open file, so that it can format no
 /// other, whatever has its name by then.
@@ -50,7 +51,7 @@ fn is_of_another_mount(error: &io::Error) -> bool {
 /// # Errors
 /// The system's.
 pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
-    if rustix::fs::ioctl_ficlone(to, from).is_ok() {
+    if system::share_blocks(from, to).is_ok() {
         return Ok(());
     }
     let bytes = from.metadata()?.len();

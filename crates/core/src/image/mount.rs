@@ -10,8 +10,6 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-
 use super::driver::{Driver, has_loop_devices, helper};
 use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
@@ -19,6 +17,7 @@ use crate::axis::file_system::FileSystem;
 use crate::kernel::mounts::{self, Mount};
 use crate::server;
 use crate::simulated;
+use crate::system;
 
 /// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -142,10 +141,8 @@ fn by_kernel(file_system: &FileSystem, name: &str, source: &Path, at: &Path, byt
     let (own, owner) = (file_system.options(), owner(file_system));
     let given =
         [file_system.kind().options, &owner, &size, &own].into_iter().flat_map(|list| list.split(','));
-    let (flags, data) = flags_of(given.filter(|option| !option.is_empty()));
-    let data = std::ffi::CString::new(data).map_err(io::Error::other)?;
-    let flags = flags | MountFlags::NODEV | MountFlags::NOSUID;
-    mount(source, at, name, flags, Some(data.as_c_str())).map_err(|error| told(name, &own, error.into()))
+    let given = given.filter(|option| !option.is_empty());
+    system::mount(source, at, name, given).map_err(|error| told(name, &own, error))
 }
 
 fn told(name: &str, options: &str, error: io::Error) -> io::Error {
@@ -155,28 +152,6 @@ fn told(name: &str, options: &str, error: io::Error) -> io::Error {
         _ => "",
     };
     io::Error::new(error.kind(), format!("the kernel's {name} does not mount it{with}: {error}{hint}"))
-}
-
-/// Options that the kernel takes as flags, and the rest, which is the file system's own.
-fn flags_of<'a>(options: impl Iterator<Item = &'a str>) -> (MountFlags, String) {
-    const FLAGS: [(&str, MountFlags); 8] = [
-        ("noatime", MountFlags::NOATIME),
-        ("nodiratime", MountFlags::NODIRATIME),
-        ("relatime", MountFlags::RELATIME),
-        ("strictatime", MountFlags::STRICTATIME),
-        ("lazytime", MountFlags::LAZYTIME),
-        ("sync", MountFlags::SYNCHRONOUS),
-        ("dirsync", MountFlags::DIRSYNC),
-        ("noexec", MountFlags::NOEXEC),
-    ];
-    let (mut flags, mut own) = (MountFlags::empty(), Vec::new());
-    for option in options {
-        match FLAGS.iter().find(|(name, _)| *name == option) {
-            Some((_, flag)) => flags |= *flag,
-            None => own.push(option),
-        }
-    }
-    (flags, own.join(","))
 }
 
 fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()> {
@@ -209,9 +184,9 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<boo
             return Err(io::Error::other(format!("{source} is mounted there, which storebench did not do")));
         }
         by_program |= found.source == image;
-        let unmounted = match unmount(site.through().join(site.at), UnmountFlags::NOFOLLOW) {
-            Err(rustix::io::Errno::PERM) => by_fusermount(&at),
-            done => done.map_err(io::Error::from),
+        let unmounted = match system::unmount(&site.through().join(site.at)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => by_fusermount(&at),
+            done => done,
         };
         match unmounted {
             Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => sleep(PAUSE),
@@ -305,16 +280,6 @@ fn is_of(found: &Mount, image: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn flags_are_told_from_the_file_system_s_own_options() {
-        let (flags, own) = flags_of("noatime,data=journal,commit=60,sync".split(','));
-        assert_eq!(
-            (flags, own.as_str()),
-            (MountFlags::NOATIME | MountFlags::SYNCHRONOUS, "data=journal,commit=60")
-        );
-        assert_eq!(flags_of([].into_iter()), (MountFlags::empty(), String::new()));
-    }
 
     #[test]
     fn nothing_is_undone_where_nothing_was_done() {

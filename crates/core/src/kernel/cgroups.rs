@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use procfs::ProcessCGroups;
-use procfs::prelude::FromBufRead;
+use procfs_core::{FromBufRead, ProcessCGroups};
 use serde::{Deserialize, Serialize};
 
 use super::mounts::{self, Mount};

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use procfs::process::MountInfo;
+use procfs_core::process::MountInfo;
 
 /// Something that is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn parse(list: &[u8]) -> Vec<Mount> {
     list.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-/// `procfs` takes text alone and leaves the kernel's escapes as they are: bytes beyond ASCII are escaped like blanks before it
+/// `procfs_core` takes text alone and leaves the kernel's escapes as they are: bytes beyond ASCII are escaped like blanks before it
 /// reads the line, and all escapes are undone after it.
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut text = String::with_capacity(line.len());

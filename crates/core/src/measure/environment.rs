@@ -4,9 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use procfs::{Current, Meminfo};
-
-use crate::kernel::mounts;
+use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
 use crate::result::{Environment, PlaceInfo};
 
@@ -16,7 +14,7 @@ pub fn machine() -> Environment {
     Environment {
         cpu: cpu_name(),
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
+        memory_bytes: memory::told().map(|memory| memory.mem_total),
         kernel: kernel(),
         distribution: distribution(),
         virtualisation: virtualisation(),
@@ -40,7 +38,7 @@ pub fn load_1min() -> Option<f64> {
 
 /// Memory that can be had without swapping, in bytes.
 pub fn memory_available_bytes() -> Option<u64> {
-    Meminfo::current().ok()?.mem_available
+    memory::told()?.mem_available
 }
 
 /// Looks at the file system and the device under `path`, which exists.
@@ -73,7 +71,8 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
 /// The whole disk's folder in /sys/block, for a device number, or for the source of a mount whose number is not a disk's
 /// (btrfs and overlays have numbers of their own).
 fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
-    let by_number = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    let by_number =
+        format!("/sys/dev/block/{}:{}", rustix::fs::major(device as _), rustix::fs::minor(device as _));
     let by_source = source
         .and_then(|source| source.strip_prefix("/dev").ok())
         .map(|name| Path::new("/sys/class/block").join(name));

@@ -6,9 +6,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
 
-use rustix::fs::Advice;
-
 use crate::kernel::mounts;
+use crate::system;
 
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +72,12 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
             if entry.file_type()?.is_dir() {
                 pending.push(entry.path());
             } else {
-                rustix::fs::fadvise(File::open(entry.path())?, 0, None, Advice::DontNeed)?;
+                system::drop_cache(&File::open(entry.path())?)?;
             }
         }
     }
     if let Some(below) = below {
-        rustix::fs::fadvise(below, 0, None, Advice::DontNeed)?;
+        system::drop_cache(&below)?;
     }
     Ok(Emptied { means: Means::Advice, by_program })
 }
@@ -113,7 +112,7 @@ fn look(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io::Result<(
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the mapping made above, and a byte for each of its pages.
-    let looked = unsafe { libc::mincore(mapped, bytes, pages.as_mut_ptr()) };
+    let looked = unsafe { libc::mincore(mapped, bytes, pages.as_mut_ptr().cast()) };
     let error = io::Error::last_os_error();
     // SAFETY: the mapping made above, which nothing uses any more.
     unsafe { libc::munmap(mapped, bytes) };

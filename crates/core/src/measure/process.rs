@@ -3,7 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use procfs::Current;
+use procfs_core::process::{Stat, Status};
+use procfs_core::{FromRead, Uptime};
 
 use crate::measure::children;
 use crate::result::{Cpu, Memory};
@@ -48,7 +49,7 @@ impl Resident {
 /// # Errors
 /// Where there is no /proc, or it does not tell.
 pub fn resident() -> io::Result<Resident> {
-    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    let status = Status::from_file("/proc/self/status");
     let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;
     let bytes =
         |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc tells no memory"));
@@ -71,9 +72,9 @@ pub fn reset_peak() -> io::Result<()> {
 
 /// The time since this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.
 pub fn age() -> Option<Duration> {
-    let started = procfs::process::Process::myself().ok()?.stat().ok()?.starttime;
-    let now = procfs::Uptime::current().ok()?.uptime;
-    Duration::try_from_secs_f64(now - started as f64 / procfs::ticks_per_second() as f64).ok()
+    let started = Stat::from_file("/proc/self/stat").ok()?.starttime;
+    let now = Uptime::from_file("/proc/uptime").ok()?.uptime;
+    Duration::try_from_secs_f64(now - started as f64 / rustix::param::clock_ticks_per_second() as f64).ok()
 }
 
 /// Processor time of this process, all its threads together, since it was started; with that of the servers that work for it,

@@ -2,7 +2,6 @@
 //! kill left behind is found and deleted at the next start ([`super::abandoned`]).
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use crate::error::{Error, Exit, Result};
 use crate::guard::Folder;
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
+use crate::system;
 
 /// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";
@@ -64,7 +64,7 @@ impl WorkFolder {
         match Ledger::begin(&folder) {
             Ok(None) => Ok(None),
             Ok(Some(ledger)) => {
-                spread(folder.handle());
+                system::spread(folder.handle());
                 Ok(Some(WorkFolder { name, place, holdings: Holdings::new(folder, ledger) }))
             }
             Err(error) => {
@@ -117,16 +117,6 @@ pub(super) fn remove(place: &Folder, name: &OsStr, folder: &Folder) -> io::Resul
         // Another process cleans up, too, and took the empty folder.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
-    }
-}
-
-/// Asks the file system to put the folders made in this one far from one another. ext4 does not use a deleted file's place
-/// again for minutes, and looks at each such place when it makes a file nearby: a trial must not pay for the deletions of
-/// the one before it. Other file systems don't know the attribute, and need none.
-fn spread(folder: &File) {
-    #[cfg(target_os = "linux")]
-    if let Ok(flags) = rustix::fs::ioctl_getflags(folder) {
-        let _ = rustix::fs::ioctl_setflags(folder, flags | rustix::fs::IFlags::TOPDIR);
     }
 }
 

@@ -189,7 +189,7 @@ impl Template {
     /// When it can't be read.
     pub fn log(&self) -> io::Result<(Log, u64)> {
         let mut entries = Vec::new();
-        storebench_disk::image::data(&self.image, |at, bytes| {
+        storebench_disk::holes::data(&self.image, |at, bytes| {
             let request = Request::write(at, bytes.len() as u64);
             entries.push(Ok(Entry { request, arrived: 0, data: bytes.to_vec() }));
             Ok(())

@@ -12,6 +12,7 @@ use super::directory::WorkFolder;
 use crate::error::{Error, Result};
 use crate::image::LoopDevice;
 use crate::simulated::{DISK, OnDisk, Served, Serving, Traced};
+use crate::system;
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";
@@ -44,8 +45,8 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     let through = || -> io::Result<Transit> {
         let file = File::options().read(true).write(true).open(at.join(DISK))?;
         let device = LoopDevice::attach(&file)?;
-        let opened =
-            File::options().read(true).write(true).custom_flags(libc::O_DIRECT).open(device.path())?;
+        let direct = system::DIRECT.ok_or(io::ErrorKind::Unsupported)?;
+        let opened = File::options().read(true).write(true).custom_flags(direct).open(device.path())?;
         let mut buffer = vec![0; 2 * BLOCK];
         let from = buffer.as_ptr().align_offset(BLOCK);
         requests(&opened, &mut buffer[from..from + BLOCK], WARM_UP)?;

@@ -7,12 +7,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// The name of the gate's socket.
 const GATE: &str = "gate";
-/// The longest time that a call may take.
-const LONGEST_CALL: Duration = Duration::from_secs(10);
 /// The sentence where there is no such network.
 #[cfg(target_os = "linux")]
 const NEEDS: &str = "servers that know ports alone run in a private network, which this system lets nobody have here (user namespaces as \
@@ -67,6 +64,7 @@ mod system {
     use std::os::unix::process::CommandExt;
     use std::path::Path;
     use std::process::{Command, Stdio};
+    use std::time::Duration;
 
     use rustix::net::{
         RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -74,8 +72,10 @@ mod system {
     };
     use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-    use super::{GATE, LONGEST_CALL, NEEDS};
+    use super::{GATE, NEEDS};
 
+    /// The longest time that a call may take.
+    const LONGEST_CALL: Duration = Duration::from_secs(10);
     /// The answers of the gate: with a line, and without.
     const HERE: u8 = 1;
     const NOBODY: u8 = 0;
@@ -160,14 +160,14 @@ mod system {
         // SAFETY: all zeroes are a valid request.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-            *to = from.cast_signed();
+            *to = libc::c_char::from_ne_bytes([*from]);
         }
         let number = socket.as_raw_fd();
         // SAFETY: the request is ours, and has the form of both calls; the flags are what the first has written.
         unsafe {
-            check(libc::ioctl(number, libc::SIOCGIFFLAGS, &raw mut request))?;
+            check(libc::ioctl(number, libc::SIOCGIFFLAGS as _, &raw mut request))?;
             request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-            check(libc::ioctl(number, libc::SIOCSIFFLAGS, &raw const request))?;
+            check(libc::ioctl(number, libc::SIOCSIFFLAGS as _, &raw const request))?;
         }
         Ok(())
     }

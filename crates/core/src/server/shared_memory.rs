@@ -51,7 +51,12 @@ fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
         }
         about.assume_init()
     };
-    let is_its = about.shm_perm.__key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
+    #[cfg(target_env = "musl")]
+    #[expect(deprecated, reason = "the field will have the other's name")]
+    let its_key = about.shm_perm.__ipc_perm_key;
+    #[cfg(not(target_env = "musl"))]
+    let its_key = about.shm_perm.__key;
+    let is_its = its_key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
     is_its.then_some(about.shm_nattch)
 }
 

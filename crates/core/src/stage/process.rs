@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use procfs::process::Stat;
+use procfs_core::FromRead;
+use procfs_core::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
@@ -90,5 +91,5 @@ pub fn started(pid: u32) -> Option<u64> {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    procfs::process::Process::new(i32::try_from(pid).ok()?).and_then(|process| process.stat()).ok()
+    Stat::from_file(format!("/proc/{pid}/stat")).ok()
 }

@@ -7,6 +7,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
+use crate::system;
+
 /// Where so many numbers are.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<const N: usize>(u64);
@@ -23,10 +25,7 @@ impl Place<2> {
 
 /// A file to tell by; `None` where the system has none that is in memory alone.
 pub fn file() -> Option<File> {
-    #[cfg(target_os = "linux")]
-    return rustix::fs::memfd_create("told", rustix::fs::MemfdFlags::CLOEXEC).ok().map(File::from);
-    #[cfg(not(target_os = "linux"))]
-    return None;
+    system::file_in_memory("told").ok()
 }
 
 /// Where this process tells it, if anywhere.

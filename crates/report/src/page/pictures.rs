@@ -1,17 +1,8 @@
 //! The page's pictures as files, without a browser: its own drawing scripts, run by QuickJS, with as much of a document as they need
 //! (`js/paper.js`). So a file is the picture that the page saves, to the letter.
 
-use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
-
 use super::model::Model;
-use super::{DRAWING, STYLE};
 use crate::report::Report;
-
-/// The document that the scripts draw on.
-const PAPER: &str = include_str!("js/paper.js");
-
-/// Asks them for all.
-const ASK: &str = "index(); JSON.stringify(allPictures())";
 
 /// A picture: the name of its file, and its text.
 #[derive(Debug, PartialEq, Eq, serde::Deserialize)]
@@ -23,20 +14,49 @@ pub struct Picture(pub String, pub String);
 /// In words, where a script fails.
 pub fn pictures(report: &Report<'_>) -> Result<Vec<Picture>, String> {
     let model = serde_json::to_string(&Model::new(report, "")).map_err(|error| error.to_string())?;
-    let runtime = Runtime::new().map_err(|error| error.to_string())?;
-    let context = Context::full(&runtime).map_err(|error| error.to_string())?;
-    let drawn: String = context.with(|scripts| drawn(&scripts, &model))?;
-    serde_json::from_str(&drawn).map_err(|error| error.to_string())
+    serde_json::from_str(&engine::drawn(&model)?).map_err(|error| error.to_string())
 }
 
-fn drawn(scripts: &Ctx<'_>, model: &str) -> Result<String, String> {
-    let run = || -> rquickjs::Result<String> {
-        let globals = scripts.globals();
-        globals.set("style", STYLE)?;
-        globals.set("data", model)?;
-        // One script, as in the page: its parts share one scope.
-        let parts = [&[PAPER], DRAWING.as_slice(), &["model = JSON.parse(data);", ASK]].concat();
-        scripts.eval(parts.join("\n"))
-    };
-    run().catch(scripts).map_err(|error| error.to_string())
+#[cfg(not(target_os = "android"))]
+mod engine {
+    //! QuickJS.
+
+    use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
+
+    use super::super::{DRAWING, STYLE};
+
+    /// The document that the scripts draw on.
+    const PAPER: &str = include_str!("js/paper.js");
+    /// Asks them for all.
+    const ASK: &str = "index(); JSON.stringify(allPictures())";
+
+    /// All pictures of a page's data, as JSON.
+    pub fn drawn(model: &str) -> Result<String, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        context.with(|scripts| run(&scripts, model))
+    }
+
+    fn run(scripts: &Ctx<'_>, model: &str) -> Result<String, String> {
+        let run = || -> rquickjs::Result<String> {
+            let globals = scripts.globals();
+            globals.set("style", STYLE)?;
+            globals.set("data", model)?;
+            // One script, as in the page: its parts share one scope.
+            let parts = [&[PAPER], DRAWING.as_slice(), &["model = JSON.parse(data);", ASK]].concat();
+            scripts.eval(parts.join("\n"))
+        };
+        run().catch(scripts).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(target_os = "android")]
+mod engine {
+    //! None.
+
+    /// No script runs there.
+    pub fn drawn(_: &str) -> Result<String, String> {
+        Err("on Android the program has no script engine: draw them on another machine, from the same run"
+            .into())
+    }
 }

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use super::{By, files};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::measure::cgroup::Group;
 use crate::result::{LimitReport, Limited};
+use crate::system;
 
 /// The limits that a trial's process is told to take on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,8 +152,7 @@ fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
 /// # Errors
 /// A sentence.
 pub fn allowed_processors() -> Result<Vec<usize>, String> {
-    let set = sched_getaffinity(None).map_err(|error| format!("asking for the processors: {error}"))?;
-    Ok((0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
+    system::processors().map_err(|error| format!("asking for the processors: {error}"))
 }
 
 fn count_processors() -> Result<u64, String> {
@@ -162,13 +161,11 @@ fn count_processors() -> Result<u64, String> {
 
 /// Keeps this process, the threads that it has and will have, to so many processors; how many it then has.
 fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, String> {
-    let mut set = CpuSet::new();
-    let count = usize::try_from(asked).unwrap_or(usize::MAX);
-    processors.iter().take(count).for_each(|number| set.set(*number));
+    let count = usize::try_from(asked).unwrap_or(usize::MAX).min(processors.len());
     let failed = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");
     let threads = fs::read_dir("/proc/self/task").map_err(|error| failed(&error))?.flatten();
     for thread in threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw) {
-        match sched_setaffinity(thread, &set) {
+        match system::keep_to_processors(thread, &processors[..count]) {
             // One that has just ended.
             Err(rustix::io::Errno::SRCH) => {}
             other => other.map_err(|error| failed(&error))?,

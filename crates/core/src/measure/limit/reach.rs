@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::enter::allowed_processors;
 use super::{By, Controller, Limits};
 use crate::kernel::cgroups::Version;
+use crate::kernel::memory;
 use crate::measure::cgroup::Home;
 use crate::result::{LimitReport, Limited};
 
@@ -58,12 +59,12 @@ pub struct Held {
 impl Reach {
     /// Looks at this machine and what this process may do.
     pub fn here() -> Reach {
-        let swap_total = procfs::Current::current().map(|memory: procfs::Meminfo| memory.swap_total);
+        let swap_total = memory::told().map(|memory| memory.swap_total);
         Reach {
             homes: Controller::ALL.map(|controller| (controller, Home::with(controller))).into(),
             scope: scope(),
             processors: allowed_processors().unwrap_or_default(),
-            has_swap: swap_total.is_ok_and(|bytes| bytes > 0),
+            has_swap: swap_total.is_some_and(|bytes| bytes > 0),
         }
     }
 

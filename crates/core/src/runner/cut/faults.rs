@@ -18,6 +18,7 @@ use crate::place::image::{Template, Traced};
 use crate::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
 use crate::runner::supervise::End;
 use crate::stage::Stage;
+use crate::system;
 use crate::workload::cut::{CutTold, Endured, Looked};
 use crate::workload::spec::CutPart;
 
@@ -342,5 +343,5 @@ fn fill(store: &Path, left: u64) -> std::io::Result<()> {
         }
     }
     file.set_len(bytes.saturating_sub(left))?;
-    Ok(rustix::fs::syncfs(&file)?)
+    system::sync_file_system(&file)
 }

@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use storebench_disk::random::Random;
+
+use crate::system;
 
 /// The time between two pushes.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -93,8 +94,7 @@ fn push_out(path: &Path, order: Order, turn: u64, random: &mut Random) -> io::Re
         Order::Any | Order::None => random.below(pieces),
     };
     let (from, bytes) = ((piece * PUSHED).cast_signed(), PUSHED.cast_signed());
-    // SAFETY: the file is open, and the call takes numbers alone.
-    unsafe { libc::sync_file_range(file.as_raw_fd(), from, bytes, libc::SYNC_FILE_RANGE_WRITE) };
+    system::begin_writing(&file, from, bytes);
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::guard;
 use crate::result::Finding;
 use crate::store::{Guarantee, Setting, Store};
+use crate::system;
 use crate::workload::def::Workload;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::on_store;
@@ -63,7 +64,7 @@ pub fn take(
     prepare(asked, false)?;
     // The folder is there long before, in an application's life.
     let folder = File::open(&asked.spec.directory).map_err(Ended::harness)?;
-    rustix::fs::syncfs(folder).map_err(Ended::harness)?;
+    system::sync_file_system(&folder).map_err(Ended::harness)?;
     let store: Box<dyn Store> = open(asked, false, Step::Opening)?;
     let settings = store.settings().map_err(|error| Stop::store("reading its settings", &error))?;
     opened(store.version().unwrap_or_else(|| (def.version)()), settings)?;

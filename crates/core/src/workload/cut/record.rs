@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::message::{CutTold, Mark, Recorded};
 use super::opened::{logged, open};
 use crate::store::Store;
+use crate::system;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::on_store;
 use crate::workload::spec::{Asked, Ended};
@@ -53,7 +54,7 @@ pub(super) fn prepare(asked: &Asked<'_>, made: bool) -> Result<(), Ended> {
     let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
     (server.prepare)(&asked.spec.options(1)).map_err(on_store::unsupported_or_failed)?;
     let folder = File::open(&asked.spec.directory).map_err(Ended::harness)?;
-    rustix::fs::syncfs(folder).map_err(Ended::harness)
+    system::sync_file_system(&folder).map_err(Ended::harness)
 }
 
 /// The log of a disk.

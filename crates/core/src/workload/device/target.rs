@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rustix::fs::{Advice, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::buffer::Aligned;
@@ -19,6 +19,7 @@ use super::transfer;
 use crate::axis::device::values::SECTOR_BYTES;
 use crate::guard::Folder;
 use crate::measure::page_cache;
+use crate::system;
 
 /// The file's name.
 const NAME: &str = "device.data";
@@ -73,8 +74,7 @@ impl Target {
             if round > 0 {
                 thread::sleep(PAUSE);
             }
-            rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)
-                .map_err(|error| self.failed(Doing::Advise)(error.into()))?;
+            system::drop_cache(&self.file).map_err(self.failed(Doing::Advise))?;
             match self.cached() {
                 Some(share) if share > LEFT_IN_CACHE => {}
                 _ => return Ok(()),
@@ -96,7 +96,9 @@ impl Target {
     /// When the file system can't do that, at this block size.
     pub(super) fn open(&self, spec: &Spec) -> Result<File, Error> {
         let mut flags = OFlags::empty();
-        flags.set(OFlags::DIRECT, spec.io.is_direct());
+        if spec.io.is_direct() {
+            flags |= OFlags::from_bits_retain(system::DIRECT.ok_or(Unsupported::DirectRefused)? as _);
+        }
         flags.set(OFlags::DSYNC, spec.io.is_dsync());
         let file = match self.folder.file_with(OsStr::new(NAME), flags) {
             Err(error) if spec.io.is_direct() && is_refusal(&error) => {
@@ -108,9 +110,7 @@ impl Target {
             self.takes_blocks(&file, spec.block)?;
         }
         // As fio does (fadvise_hint): it decides how far the kernel reads ahead.
-        let advice = if spec.pattern.is_random() { Advice::Random } else { Advice::Sequential };
-        rustix::fs::fadvise(&file, 0, None, advice)
-            .map_err(|error| self.failed(Doing::Advise)(error.into()))?;
+        system::expect_reads(&file, spec.pattern.is_random()).map_err(self.failed(Doing::Advise))?;
         Ok(file)
     }
 

@@ -1,0 +1,129 @@
+//! Those of Linux.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use rustix::fs::{
+    Advice, IFlags, MemfdFlags, fadvise, ioctl_ficlone, ioctl_getflags, ioctl_setflags, memfd_create, syncfs,
+};
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The flag of a file that is opened to be read and written past the page cache.
+pub const DIRECT: Option<i32> = Some(libc::O_DIRECT);
+
+/// A file in memory alone.
+pub fn file_in_memory(name: &str) -> io::Result<File> {
+    Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+}
+
+/// Asks the kernel to drop what the page cache has of a file.
+pub fn drop_cache(file: &File) -> io::Result<()> {
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+/// Tells the kernel in which order a file will be read.
+pub fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
+    Ok(fadvise(file, 0, None, if at_random { Advice::Random } else { Advice::Sequential })?)
+}
+
+/// Has the kernel begin to write what the page cache has of a part of a file.
+pub fn begin_writing(file: &File, from: i64, bytes: i64) {
+    // SAFETY: the file is open, and the call takes numbers alone.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), from, bytes, libc::SYNC_FILE_RANGE_WRITE) };
+}
+
+/// The processors that this process may use, by number.
+pub fn processors() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
+}
+
+/// Keeps a thread to these processors.
+pub fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> rustix::io::Result<()> {
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|number| set.set(*number));
+    sched_setaffinity(thread, &set)
+}
+
+/// Has one file share the blocks of another.
+pub fn share_blocks(from: &File, to: &File) -> io::Result<()> {
+    Ok(ioctl_ficlone(to, from)?)
+}
+
+/// Syncs the file system that a file is on.
+pub fn sync_file_system(file: &File) -> io::Result<()> {
+    Ok(syncfs(file)?)
+}
+
+/// Syncs a file's data, and of what is known about it as much as reading them takes.
+pub fn sync_data(file: &File) -> rustix::io::Result<()> {
+    rustix::fs::fdatasync(file)
+}
+
+/// Mounts a file system of this kind, with options of the kernel's and its own; without devices and programs of other users in it.
+pub fn mount<'a>(
+    source: &Path,
+    at: &Path,
+    kind: &str,
+    options: impl Iterator<Item = &'a str>,
+) -> io::Result<()> {
+    let (flags, own) = flags_of(options);
+    let own = std::ffi::CString::new(own).map_err(io::Error::other)?;
+    let flags = flags | MountFlags::NODEV | MountFlags::NOSUID;
+    Ok(rustix::mount::mount(source, at, kind, flags, Some(own.as_c_str()))?)
+}
+
+/// Unmounts what is mounted at a folder, and at no link to one.
+pub fn unmount(at: &Path) -> io::Result<()> {
+    Ok(rustix::mount::unmount(at, UnmountFlags::NOFOLLOW)?)
+}
+
+/// Asks the file system to put the folders made in this one far from one another. ext4 does not use a deleted file's place
+/// again for minutes, and looks at each such place when it makes a file nearby: a trial must not pay for the deletions of
+/// the one before it. Other file systems don't know the attribute, and need none.
+pub fn spread(folder: &File) {
+    if let Ok(flags) = ioctl_getflags(folder) {
+        let _ = ioctl_setflags(folder, flags | IFlags::TOPDIR);
+    }
+}
+
+/// Options that the kernel takes as flags, and the rest, which is the file system's own.
+fn flags_of<'a>(options: impl Iterator<Item = &'a str>) -> (MountFlags, String) {
+    const FLAGS: [(&str, MountFlags); 8] = [
+        ("noatime", MountFlags::NOATIME),
+        ("nodiratime", MountFlags::NODIRATIME),
+        ("relatime", MountFlags::RELATIME),
+        ("strictatime", MountFlags::STRICTATIME),
+        ("lazytime", MountFlags::LAZYTIME),
+        ("sync", MountFlags::SYNCHRONOUS),
+        ("dirsync", MountFlags::DIRSYNC),
+        ("noexec", MountFlags::NOEXEC),
+    ];
+    let (mut flags, mut own) = (MountFlags::empty(), Vec::new());
+    for option in options {
+        match FLAGS.iter().find(|(name, _)| *name == option) {
+            Some((_, flag)) => flags |= *flag,
+            None => own.push(option),
+        }
+    }
+    (flags, own.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_told_from_the_file_system_s_own_options() {
+        let (flags, own) = flags_of("noatime,data=journal,commit=60,sync".split(','));
+        assert_eq!(
+            (flags, own.as_str()),
+            (MountFlags::NOATIME | MountFlags::SYNCHRONOUS, "data=journal,commit=60")
+        );
+        assert_eq!(flags_of([].into_iter()), (MountFlags::empty(), String::new()));
+    }
+}
