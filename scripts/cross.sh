@@ -117,7 +117,7 @@ build() {
     if builds berkeleydb; then echo "INPUT( $BERKELEYDB_DIR/lib/libdb.a )" >"$box/links/libdb.so"; fi
     PATH=$python/bin:$PATH CARGO_PROFILE_RELEASE_STRIP=debuginfo CARGO_PROFILE_DEV_STRIP=debuginfo \
         cargo-zigbuild rustc --profile "${PROFILE:-release}" --locked --package storebench --bin storebench \
-        --target "$1.$oldest_glibc" --no-default-features --features "$stores" --message-format json-render-diagnostics -- \
+        --target "$TARGET_BUILD" --no-default-features --features "$stores" --message-format json-render-diagnostics -- \
         -L "native=$box/links" >"$box/messages.json"
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$box/messages.json" | tail -n 1
 }
@@ -131,16 +131,26 @@ needed() {
 # make_program TARGET FOLDER: builds the program; it is FOLDER/storebench-VERSION-MACHINE.
 make_program() {
     of_target "$1" || exit 2
+    if [ -n "$TARGET_KIND" ] && builds berkeleydb; then
+        # Debian's is for glibc.
+        [ -z "${FEATURES:-}" ] || fail "Berkeley DB can't be in a static program: leave it out of FEATURES"
+        stores=$(echo "$stores" | tr ',' '\n' | grep -vx berkeleydb | paste -sd ,)
+    fi
     check_tools "$1"
     built=$(build "$1")
     [ -n "$built" ] || fail "cargo did not say where the program is"
     unwanted=$(needed "$built") || true
     [ -z "$unwanted" ] || fail "the program needs more of the system than its C library:" "$unwanted"
-    program=$2/storebench-$(own_version)-$TARGET_MACHINE
+    program=$2/storebench-$(own_version)-$TARGET_MACHINE$TARGET_KIND
     mkdir -p "$2"
     cp "$built" "$program.$$"
     mv "$program.$$" "$program"
-    say "made ${program##*/} ($stores), which needs glibc $(glibc_of "$program") or newer"
+    needs="glibc $(glibc_of "$program") or newer"
+    if [ -n "$TARGET_KIND" ]; then
+        if readelf -l "$program" | grep -q INTERP; then fail "the program needs a loader, and is to be static"; fi
+        needs='no C library'
+    fi
+    say "made ${program##*/} ($stores), which needs $needs"
 }
 
 # ---- The test: the quick study, as small as it can be, under qemu. Times mean nothing there, and none is looked at.

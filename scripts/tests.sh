@@ -497,7 +497,7 @@ verdict 'and it says for which' grep -q '^system: Linux aarch64, as Zig has it: 
 run TARGET_CC=cc TARGET_CXX=c++ TARGET_AR=ar scripts/engines.sh --target armv7-unknown-linux-gnueabihf unqlite
 verdict 'files of 32-bit systems may be long' called '-fPIC -D_FILE_OFFSET_BITS=64 -w -c unqlite/unqlite/unqlite.c'
 run scripts/engines.sh --target sparc-sun-solaris leveldb
-verdict 'an unknown machine' said 2 "unknown target 'sparc-sun-solaris': x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu and armv7-unknown-linux-gnueabihf are known"
+verdict 'an unknown machine' said 2 "unknown target 'sparc-sun-solaris': x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu, armv7-unknown-linux-gnueabihf, x86_64-unknown-linux-musl and aarch64-unknown-linux-musl are known"
 run scripts/cross.sh
 verdict 'cross: no target' said 2 'usage: scripts/cross.sh'
 run scripts/cross.sh sparc-sun-solaris
