@@ -216,3 +216,35 @@ fn what_can_not_be_reached_or_run_says_so() {
         .complains(Exit::BadValue, &["resume it without --remote"]);
     scratch.assert_nothing_left();
 }
+
+/// A phone by adb, which here is a script that does what adb does, and this machine.
+#[test]
+fn a_run_on_a_phone_looks_like_any_other() {
+    let scratch = Scratch::new();
+    let adb = "#!/bin/sh\n[ \"$1 $2 $3 $4\" = '-s 1234 shell -T' ] && [ $# -eq 5 ] || { echo \"odd: $*\" >&2; exit 9; }\n\
+        exec env -i \"PATH=$PATH\" sh -c \"$5\"\n";
+    let adb = scratch.write("bin/adb", adb);
+    fs::set_permissions(&adb, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let with_adb = |arguments: &str| {
+        let path = format!("{}:{}", adb.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let mut command = scratch.command(faulty(), "");
+        command
+            .args(arguments.split_whitespace())
+            .env("PATH", path)
+            .env("XDG_CACHE_HOME", scratch.join("cache"));
+        said(&mut command)
+    };
+    let phone = scratch.join("phone");
+    let study =
+        format!("run crud --store flat-folder {TINY} --remote adb:1234 --remote-dir {}", phone.display());
+    // The programs of this system need its C library, which a phone has not.
+    with_adb(&study).complains(Exit::BadValue, &["linux-musl` builds one"]);
+    let run = with_adb(&format!("{study} --remote-program {}", faulty().display()));
+    assert!(run.ends(Exit::Success).err.contains("to adb:1234"), "it was copied");
+    let result = scratch.results();
+    assert_complete(&result, 1, 1);
+    assert!(Path::new(&result.header.places[0].path).starts_with(&phone), "{:?}", result.header.places);
+    let odd = with_adb(&study.replace("adb:1234", "adb:"));
+    odd.complains(Exit::Unreachable, &["odd: shell -T"]);
+    scratch.assert_nothing_left();
+}

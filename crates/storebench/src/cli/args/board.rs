@@ -7,10 +7,11 @@ use clap::ValueHint;
 /// Where else a run is made.
 #[derive(Debug, clap::Args)]
 pub struct BoardArgs {
-    /// Run on another machine, over ssh, and bring the results here: user@board, ssh://user@board:2222, or a name of your ssh configuration
+    /// Run on another machine, over ssh, and bring the results here: user@board, ssh://user@board:2222, or a name of your ssh configuration;
+    /// on a phone: adb: or adb:SERIAL
     #[arg(long, value_name = "HOST", value_hint = ValueHint::Hostname)]
     pub remote: Option<String>,
-    /// storebench's folder on the other machine [default: ~/.cache/storebench]
+    /// storebench's folder on the other machine [default: ~/.cache/storebench, of a phone /data/local/tmp/storebench]
     #[arg(long, value_name = "DIR", requires = "remote")]
     pub remote_dir: Option<String>,
     /// The program for the other machine [default: this one, or what `make cross` built]

@@ -46,7 +46,8 @@ impl Board {
                 host.error(&format!("its system is {system}, and storebench runs remotely on Linux only"))
             );
         }
-        Ok(Board { machine: machine.clone(), folder: folder.clone(), programs: programs.to_vec() })
+        let machine = format!("{machine}{}", host.kind());
+        Ok(Board { machine, folder: folder.clone(), programs: programs.to_vec() })
     }
 }
 
@@ -65,7 +66,7 @@ pub struct Connection {
 /// # Errors
 /// [`Exit::Unreachable`] when the machine can't be reached; when no program is there that runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
-    let board = Board::look(host, args.remote_dir.as_deref().unwrap_or_default(), interrupted)?;
+    let board = Board::look(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
     let mut refused = Vec::new();
     for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
         match try_program(host, &board, &path, interrupted)? {

@@ -1,4 +1,4 @@
-//! The other machine, and commands on it over the system's ssh.
+//! The other machine, and commands on it over the system's ssh, or adb for a phone.
 
 use std::fmt;
 use std::process::{Command, Stdio};
@@ -7,9 +7,13 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::lifeline;
 use storebench_core::shown::{piece, plain};
 
+use super::program::STATIC;
 use super::shell;
 
-/// A machine that ssh knows the way to.
+/// A phone by adb: nothing, or its serial number, follows.
+const ADB: &str = "adb:";
+
+/// A machine that ssh or adb knows the way to.
 #[derive(Debug, Clone)]
 pub struct Host(String);
 
@@ -17,8 +21,19 @@ impl Host {
     /// A host as the user names it.
     ///
     /// # Errors
-    /// When ssh could take it for an option, or it is no name at all.
+    /// When ssh or adb could take it for an option, or it is no name at all.
     pub fn new(name: &str) -> Result<Host> {
+        if let Some(serial) = name.strip_prefix(ADB) {
+            let odd = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
+            if serial.starts_with('-') || serial.contains(odd) {
+                let message = format!(
+                    "--remote {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
+                    piece(name)
+                );
+                return Err(Error::bad_value(message));
+            }
+            return Ok(Host(name.into()));
+        }
         let bare = name.strip_prefix("ssh://").unwrap_or(name);
         let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
@@ -31,7 +46,7 @@ impl Host {
             || name.contains(odd)
         {
             let message = format!(
-                "--remote {}: it is not a host: write user@board, ssh://user@board:2222, or a name of your ssh configuration",
+                "--remote {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
                 piece(name)
             );
             return Err(Error::bad_value(message));
@@ -42,14 +57,44 @@ impl Host {
     /// A command there that runs a script with arguments, with its input and output open and deaf to Ctrl-C: it ends when it
     /// is told to.
     pub fn command(&self, script: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new("ssh");
-        // No terminal and no forwarded ports; a connection that is lost is noticed within a minute.
-        command.args(["-T", "-o", "ClearAllForwardings=yes"]);
-        command.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]);
-        command.args(["--", &self.0, &shell::script(script, arguments)]);
+        let mut command = Command::new(self.program());
+        match self.phone() {
+            Some(serial) => {
+                // No terminal. Without a number it must be the only one.
+                let chosen = [serial].into_iter().filter(|serial| !serial.is_empty());
+                command.args(chosen.flat_map(|serial| ["-s", serial])).args(["shell", "-T"]);
+            }
+            None => {
+                // No terminal and no forwarded ports; a connection that is lost is noticed within a minute.
+                command.args(["-T", "-o", "ClearAllForwardings=yes"]);
+                command.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--", &self.0]);
+            }
+        }
+        command.arg(shell::script(script, arguments));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         lifeline::deafen(&mut command);
         command
+    }
+
+    /// The serial number of a phone, empty where it is the only one; `None` of a machine that ssh reaches.
+    fn phone(&self) -> Option<&str> {
+        self.0.strip_prefix(ADB)
+    }
+
+    /// The kind of program that it takes: a phone has no C library that programs of other systems know.
+    pub fn kind(&self) -> &'static str {
+        if self.phone().is_some() { STATIC } else { "" }
+    }
+
+    /// storebench's folder there where the user names none; empty: in the user's cache.
+    pub fn usual_folder(&self) -> &'static str {
+        // The only one of a phone's from which its shell may start programs.
+        if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
+    }
+
+    /// The program that is the way there.
+    pub fn program(&self) -> &'static str {
+        if self.phone().is_some() { "adb" } else { "ssh" }
     }
 
     /// An error that names the host and what went wrong with it.
@@ -57,9 +102,10 @@ impl Host {
         Error::new(Exit::Unreachable, format!("{self}: {what}"))
     }
 
-    /// The error where there is no ssh.
-    pub fn no_ssh(&self, error: &std::io::Error) -> Error {
-        self.error(&format!("ssh can't be started: {error}; install OpenSSH's client"))
+    /// The error where there is no ssh, or adb.
+    pub fn no_program(&self, error: &std::io::Error) -> Error {
+        let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
+        self.error(&format!("{} can't be started: {error}; install {package}", self.program()))
     }
 }
 
@@ -79,7 +125,13 @@ mod tests {
         {
             assert_eq!(Host::new(good).unwrap().to_string(), good);
         }
+        for phone in ["adb:", "adb:emulator-5554", "adb:192.168.0.7:5555"] {
+            assert_eq!(Host::new(phone).unwrap().to_string(), phone);
+        }
         let bad = [
+            "adb:-a",
+            "adb:a b",
+            "adb:a;id",
             "",
             "-oProxyCommand=id",
             "user@-oProxyCommand=id",
@@ -94,5 +146,21 @@ mod tests {
         for bad in bad {
             assert_eq!(Host::new(bad).unwrap_err().exit, Exit::BadValue, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_phone_is_reached_by_adb_and_takes_a_program_without_a_c_library() {
+        let words = |host: &str| -> Vec<String> {
+            let command = Host::new(host).unwrap().command("true", &["x"]);
+            let program = [command.get_program()].into_iter();
+            program.chain(command.get_args()).map(|word| word.to_string_lossy().into_owned()).collect()
+        };
+        let script = shell::script("true", &["x"]);
+        assert_eq!(words("adb:"), ["adb", "shell", "-T", &script]);
+        assert_eq!(words("adb:1234"), ["adb", "-s", "1234", "shell", "-T", &script]);
+        assert_eq!(words("board")[0], "ssh");
+        let phone = Host::new("adb:").unwrap();
+        assert_eq!((phone.kind(), phone.usual_folder()), ("-static", "/data/local/tmp/storebench"));
+        assert!(phone.no_program(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
     }
 }

@@ -18,11 +18,16 @@ pub struct Program {
     pub digest: String,
 }
 
-/// The programs that may run on a machine (as `uname -m` calls it), best first. A 64-bit kernel may have a 32-bit system on it.
+/// The end of the kind of machine that has no C library for programs of other systems.
+pub const STATIC: &str = "-static";
+
+/// The programs that may run on a machine (as `uname -m` calls it; [`STATIC`] may follow), best first. A 64-bit kernel may have a 32-bit system on it.
 fn machines(machine: &str) -> &'static [&'static str] {
     match machine {
-        "x86_64" => &["x86_64"],
-        "aarch64" | "arm64" => &["aarch64", "armv7l"],
+        "x86_64" => &["x86_64", "x86_64-static"],
+        "x86_64-static" => &["x86_64-static"],
+        "aarch64-static" | "arm64-static" => &["aarch64-static"],
+        "aarch64" | "arm64" => &["aarch64", "armv7l", "aarch64-static"],
         "armv7l" | "armv8l" => &["armv7l"],
         _ => &[],
     }
@@ -32,6 +37,8 @@ fn machines(machine: &str) -> &'static [&'static str] {
 fn target(machine: &str) -> Option<&'static str> {
     match machine {
         "aarch64" => Some("aarch64-unknown-linux-gnu"),
+        "aarch64-static" => Some("aarch64-unknown-linux-musl"),
+        "x86_64-static" => Some("x86_64-unknown-linux-musl"),
         "armv7l" => Some("armv7-unknown-linux-gnueabihf"),
         _ => None,
     }
@@ -39,7 +46,12 @@ fn target(machine: &str) -> Option<&'static str> {
 
 /// The machine that this program was built for, as the machine itself says it.
 fn own() -> &'static str {
-    if std::env::consts::ARCH == "arm" { "armv7l" } else { std::env::consts::ARCH }
+    match std::env::consts::ARCH {
+        "arm" => "armv7l",
+        "x86_64" if cfg!(target_env = "musl") => "x86_64-static",
+        "aarch64" if cfg!(target_env = "musl") => "aarch64-static",
+        other => other,
+    }
 }
 
 /// Where `make cross` puts the program for a machine; scripts/cross.sh says the same.
@@ -122,6 +134,7 @@ mod tests {
         for (machine, words) in [
             ("aarch64", "make cross TARGET=aarch64-unknown-linux-gnu"),
             ("armv8l", "make cross TARGET=armv7-unknown-linux-gnueabihf"),
+            ("aarch64-static", "make cross TARGET=aarch64-unknown-linux-musl"),
             ("riscv64", "build storebench there"),
         ] {
             assert!(advice(machine).contains(words), "{machine}");

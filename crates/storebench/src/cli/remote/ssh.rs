@@ -29,12 +29,12 @@ impl Ssh {
     /// Starts it.
     ///
     /// # Errors
-    /// When there is no ssh.
+    /// When there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
-        let mut child = command.spawn().map_err(|error| host.no_ssh(&error))?;
+        let mut child = command.spawn().map_err(|error| host.no_program(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(host.error("ssh was started without pipes"));
+            return Err(host.error(&format!("{} was started without pipes", host.program())));
         };
         let complaints = Complaints::default();
         complaints.collect(BufReader::new(errors));
@@ -122,7 +122,9 @@ pub fn answers(
     let answers = reader.join().unwrap_or_default();
     match status {
         Some(0) if !answers.is_empty() => Ok(answers),
-        _ => Err(host.error(&ssh.complaint().unwrap_or_else(|| "ssh ended without an answer".into()))),
+        _ => Err(host.error(
+            &ssh.complaint().unwrap_or_else(|| format!("{} ended without an answer", host.program())),
+        )),
     }
 }
 
