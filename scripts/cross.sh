@@ -133,23 +133,21 @@ make_program() {
     of_target "$1" || exit 2
     if [ -n "$TARGET_KIND" ] && builds berkeleydb; then
         # Debian's is for glibc.
-        [ -z "${FEATURES:-}" ] || fail "Berkeley DB can't be in a static program: leave it out of FEATURES"
-        stores=$(echo "$stores" | tr ',' '\n' | grep -vx berkeleydb | paste -sd ,)
+        [ -z "${FEATURES:-}" ] || [ "$FEATURES" = all ] || fail "Berkeley DB can't be in a static program: leave it out of FEATURES"
+        stores=$(echo "$stores" | tr ',' '\n' | grep -vx berkeleydb | paste -sd , -)
     fi
     check_tools "$1"
     built=$(build "$1")
     [ -n "$built" ] || fail "cargo did not say where the program is"
     unwanted=$(needed "$built") || true
     [ -z "$unwanted" ] || fail "the program needs more of the system than its C library:" "$unwanted"
+    if [ -n "$TARGET_KIND" ] && readelf -l "$built" | grep -q INTERP; then fail "the program needs a loader, and is to be static"; fi
     program=$2/storebench-$(own_version)-$TARGET_MACHINE$TARGET_KIND
     mkdir -p "$2"
     cp "$built" "$program.$$"
     mv "$program.$$" "$program"
     needs="glibc $(glibc_of "$program") or newer"
-    if [ -n "$TARGET_KIND" ]; then
-        if readelf -l "$program" | grep -q INTERP; then fail "the program needs a loader, and is to be static"; fi
-        needs='no C library'
-    fi
+    if [ -n "$TARGET_KIND" ]; then needs='no C library'; fi
     say "made ${program##*/} ($stores), which needs $needs"
 }
 
@@ -166,6 +164,10 @@ test_program() {
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$qemu" "$box/again" >"$box/script"
     chmod +x "$box/script"
     list=flat-folder,nested-folder,$stores
+    if [ -n "$TARGET_KIND" ]; then
+        # musl asks the kernel for robust mutexes, which qemu-user has none of: those engines run on real machines alone.
+        list=$(echo "$list" | tr ',' '\n' | grep -vx -e lmdb -e libmdbx | paste -sd , -)
+    fi
     # qemu keeps an account of each page of a map: that of a 64-bit LMDB, of 1 TiB, is more than it can.
     set=
     if builds lmdb; then set='--set lmdb.map_size=1GiB'; fi
@@ -186,6 +188,7 @@ test_program() {
     say "tested under $TARGET_QEMU: every trial of $list is complete, verified and audited"
     untested=$(for store in $(echo "$all_stores" | tr ',' ' '); do builds "$store" || printf ' %s' "$store"; done)
     [ -z "$untested" ] || say "not tested, as not built:$untested"
+    if [ -n "$TARGET_KIND" ]; then say "not tested, as qemu has no robust mutexes: lmdb libmdbx"; fi
 }
 
 box=$(mktemp -d)

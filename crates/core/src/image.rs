@@ -19,7 +19,7 @@ pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::Mounted;
 use crate::axis::file_system::FileSystem;
-use crate::system;
+use crate::kernel::system;
 
 /// The name under which a program finds the file that it was given as its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";

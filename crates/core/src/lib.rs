@@ -35,7 +35,6 @@ pub mod simulated;
 pub mod stage;
 pub mod store;
 pub mod stores;
-mod system;
 mod threads;
 pub mod trace;
 pub mod units;

@@ -18,7 +18,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::message::Stop;
 use super::pace::Pace;
 use super::reporter::Reporter;
-use crate::system;
+use crate::kernel::system;
 use crate::units::exact_bytes;
 
 /// The file, at most.

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::{STANDARD_INPUT, program, run};
 use crate::axis::file_system::FileSystem;
-use crate::system;
+use crate::kernel::system;
 
 /// Formats a new file of so many bytes, which storebench has just made. The program gets the open file, so that it can format no
 /// other, whatever has its name by then.

@@ -15,9 +15,9 @@ use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
 use crate::axis::file_system::FileSystem;
 use crate::kernel::mounts::{self, Mount};
+use crate::kernel::system;
 use crate::server;
 use crate::simulated;
-use crate::system;
 
 /// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -185,7 +185,7 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<boo
         }
         by_program |= found.source == image;
         let unmounted = match system::unmount(&site.through().join(site.at)) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => by_fusermount(&at),
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => by_fusermount(&at),
             done => done,
         };
         match unmounted {

@@ -2,7 +2,7 @@
 
 use procfs_core::{FromRead, Meminfo};
 
-/// What the kernel says of it; `None` on a system that does not tell.
+/// The figures that the kernel tells; `None` on a system that does not tell.
 pub fn told() -> Option<Meminfo> {
     Meminfo::from_file("/proc/meminfo").ok()
 }

@@ -173,7 +173,7 @@ fn sync(folder: &File) -> io::Result<()> {
     if rustix::fs::fstatfs(folder)?.f_type as u32 == FUSE {
         rustix::fs::sync();
     }
-    crate::system::sync_file_system(folder)
+    crate::kernel::system::sync_file_system(folder)
 }
 
 #[cfg(not(target_os = "linux"))]

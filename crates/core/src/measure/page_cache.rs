@@ -7,7 +7,7 @@ use std::path::Path;
 use std::ptr;
 
 use crate::kernel::mounts;
-use crate::system;
+use crate::kernel::system;
 
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

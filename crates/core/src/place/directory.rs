@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::probe::{self, Probe};
 use crate::error::{Error, Exit, Result};
 use crate::guard::Folder;
+use crate::kernel::system;
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
-use crate::system;
 
 /// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";

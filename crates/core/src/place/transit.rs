@@ -11,8 +11,8 @@ use storebench_disk::transit::Transit;
 use super::directory::WorkFolder;
 use crate::error::{Error, Result};
 use crate::image::LoopDevice;
+use crate::kernel::system;
 use crate::simulated::{DISK, OnDisk, Served, Serving, Traced};
-use crate::system;
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";

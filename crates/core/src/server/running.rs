@@ -111,10 +111,18 @@ impl Address {
             address.at = at(&paths.next().unwrap_or_default());
             address.others = paths.map(|path| (at(&path), None)).collect();
             address.database = None;
+            if address.each().any(|one| one.at == At::Socket("/".into())) {
+                return Err(format!("a socket's path is missing: write it like {scheme}:///path,/path"));
+            }
         }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match decoded_to_the_end(name).to_lowercase().as_str() {
+                "host" | "socket" if !address.others.is_empty() => {
+                    return Err("several servers are named, and the place of one: name their sockets as \
+                        scheme+unix:///path,/path"
+                        .into());
+                }
                 "host" | "socket" => address.at = at(&decoded(value)),
                 "db" => address.database = Some(decoded(value)).filter(|name| !name.is_empty()),
                 name if name.contains("pass") || name.contains("pwd") => return Err(PASSWORD.into()),
@@ -135,9 +143,13 @@ impl Address {
         all.map(|(at, port)| Address { at, port, others: Vec::new(), ..self.clone() })
     }
 
-    /// Where they are, in words.
+    /// Where they are, in words, with the ports that the URL names.
     pub fn name(&self) -> String {
-        self.each().map(|one| one.at.name()).collect::<Vec<_>>().join(", ")
+        let of_one = |one: Address| match one.port {
+            Some(port) => format!("{}:{port}", one.at.name()),
+            None => one.at.name(),
+        };
+        self.each().map(of_one).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -356,9 +368,11 @@ mod tests {
         let members = read("example+unix:///run/a,/run/b").unwrap();
         assert_eq!(members.each().map(|one| one.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
         let members = read("example://one:1,[::1]:2,three").unwrap();
-        assert_eq!((members.name(), members.others[1].1), ("one, ::1, three".into(), None));
+        assert_eq!((members.name(), members.others[1].1), ("one:1, ::1:2, three".into(), None));
         assert_eq!(members.each().map(|one| one.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         assert!(read("example://one:1,").unwrap_err().contains("names no host"));
+        assert!(read("example+unix:///run/a,").unwrap_err().contains("path is missing"));
+        assert!(read("example://a,b/?socket=/run/c").unwrap_err().contains("several servers are named"));
         for (url, why) in [
             ("example+unix://box/secret", "the path alone"),
             ("example+unix://", "the path alone"),

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-use crate::system;
+use crate::kernel::system;
 
 /// Where so many numbers are.
 #[derive(Debug, Clone, Copy)]

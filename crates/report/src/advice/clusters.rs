@@ -1,16 +1,15 @@
 //! The recommended store beside servers: one of them, and several that are one store.
 
-use std::collections::BTreeMap;
-
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Axis, Cell};
 use storebench_core::plan::Plan;
-use storebench_core::result::{Measured, Run, TrialResult};
-use storebench_core::store::{Guarantee, NODES, ROUND_TRIP};
+use storebench_core::result::{LeftOut, Measured, Run, TrialResult};
+use storebench_core::store::{Guarantee, Kind, NODES, ROUND_TRIP, StoreDef};
 use storebench_core::units::{counted, three_digits};
 
 use super::answer::Advice;
 use super::figures::time_ns;
 use super::judge::why_not;
+use super::question::Mix;
 use super::ratios::times_measured;
 use super::sentences::with_interval;
 use crate::column::Unit;
@@ -22,23 +21,36 @@ pub const PLAN: &str = "advise-clusters";
 /// The title of what is told.
 pub const TITLE: &str = "Beside servers and clusters";
 
+/// The runs of that, and why there are no more of them.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// The combinations that could not be run.
+    pub left_out: Vec<LeftOut>,
+    /// Whether there was no time for any.
+    pub no_time: bool,
+}
+
 /// The recommended store beside servers and clusters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clusters {
-    /// Those that were measured, each with the mean time of an operation of the mix in nanoseconds; the recommended store first, then
+    /// Those that were measured, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
     /// single servers.
     measured: Vec<(Deployed, Summary)>,
     /// Those that were not, and why.
     missing: Vec<String>,
+    /// Whether there was no time for any.
+    no_time: bool,
 }
 
 /// A store in the application, on one server or on several.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq)]
 struct Deployed {
     servers: Servers,
-    store: String,
+    cell: Cell,
+    version: String,
     guarantee: Guarantee,
-    records: u64,
 }
 
 /// The servers that are a store: none of one in the application's process, one, or several that are a cluster, with the round trip
@@ -47,12 +59,13 @@ struct Deployed {
 struct Servers(u32, Option<String>);
 
 impl Servers {
-    fn of(measured: &Measured) -> Servers {
+    fn of(measured: &Measured, is_server: bool) -> Servers {
         let value = |name: &str| {
             let setting = measured.settings.iter().find(|setting| setting.name == name);
             setting.map(|setting| setting.value.clone())
         };
-        Servers(value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(0), value(ROUND_TRIP))
+        let nodes = value(NODES).and_then(|nodes| nodes.parse().ok());
+        Servers(nodes.unwrap_or(u32::from(is_server)), value(ROUND_TRIP))
     }
 
     fn words(&self) -> String {
@@ -72,35 +85,22 @@ pub fn is_beside_clusters(run: &Run) -> bool {
     Plan::parse(&run.header.plan, "a run").is_ok_and(|plan| plan.name == PLAN)
 }
 
-/// The recommended store beside servers and clusters in these runs, where they are of the answer's machine and of records like the
-/// question's.
-pub fn clusters(advice: &Advice, runs: &[Run]) -> Clusters {
+/// The recommended store beside servers and clusters, where that was measured on the answer's machine with records like the question's. Of the
+/// `table` of stores it says which are servers.
+pub fn clusters(advice: &Advice, beside: &Beside, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
     let is_asked = |cell: &Cell| {
         cell.record_size() == question.size
             && cell.data() == question.data
             && cell.machine() == question.machine
             && cell.threads() == question.threads
+            && (cell.text(Axis::CACHE) == "cold") == question.cold
     };
-    let runs: Vec<&Run> = runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
-    let trials: Vec<&TrialResult> =
-        runs.iter().flat_map(|run| &run.trials).filter(|trial| is_asked(&trial.cell)).collect();
-    let mut times: BTreeMap<Deployed, Vec<f64>> = BTreeMap::new();
-    for trial in &trials {
-        let Some((measured, ns)) = trial.ok().and_then(|m| Some((m, time_ns(m, &question.mix)?))) else {
-            continue;
-        };
-        let deployed = Deployed {
-            servers: Servers::of(measured),
-            store: trial.cell.store().to_owned(),
-            guarantee: measured.guarantee,
-            records: trial.cell.records().from,
-        };
-        times.entry(deployed).or_default().push(ns);
-    }
-    let measured = times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::of(&ns)?)));
+    let runs: Vec<&Run> = beside.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
+    let trials = runs.iter().flat_map(|run| &run.trials).filter(|trial| is_asked(&trial.cell));
+    let trials: Vec<&TrialResult> = trials.collect();
     let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_not(&trial.outcome)?)));
-    let left_out = runs.iter().flat_map(|run| &run.header.left_out);
+    let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&beside.left_out);
     let left_out = left_out.map(|left| (&left.cell, format!("left out: {}", left.reason)));
     let mut missing: Vec<String> = failed
         .chain(left_out)
@@ -108,43 +108,75 @@ pub fn clusters(advice: &Advice, runs: &[Run]) -> Clusters {
         .collect();
     missing.sort();
     missing.dedup();
-    Clusters { measured: measured.collect(), missing }
+    Clusters { measured: measured(&trials, &question.mix, table), missing, no_time: beside.no_time }
+}
+
+/// The means of trials that are alike: of one combination, version and number of servers.
+fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployed, Summary)> {
+    let mut times: Vec<(Deployed, Vec<f64>)> = Vec::new();
+    for trial in trials {
+        let Some((measured, ns)) = trial.ok().and_then(|m| Some((m, time_ns(m, mix)?))) else {
+            continue;
+        };
+        let def = table.iter().find(|def| def.name == trial.cell.store());
+        let deployed = Deployed {
+            servers: Servers::of(measured, def.is_some_and(|def| def.kind == Kind::Server)),
+            cell: trial.cell.clone(),
+            version: measured.store_version.clone(),
+            guarantee: measured.guarantee,
+        };
+        match times.iter_mut().find(|(known, _)| *known == deployed) {
+            Some((_, times)) => times.push(ns),
+            None => times.push((deployed, vec![ns])),
+        }
+    }
+    times.sort_by(|(a, _), (b, _)| (&a.servers, a.cell.store()).cmp(&(&b.servers, b.cell.store())));
+    times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::of(&ns)?))).collect()
 }
 
 /// In sentences, a line for each; nothing where it was neither measured nor asked for.
 pub fn lines(advice: &Advice) -> Vec<String> {
-    let Clusters { measured, missing } = &advice.clusters;
-    let mut lines: Vec<String> = measured.iter().map(|one| line(one, &measured[0])).collect();
+    let Clusters { measured, missing, no_time } = &advice.clusters;
+    let best = advice.verdict.ranking.first();
+    let base =
+        measured.iter().find(|(deployed, _)| best.is_some_and(|best| best.store == deployed.cell.store()));
+    let mut lines: Vec<String> = measured.iter().map(|one| line(one, base)).collect();
     lines.extend(missing.iter().cloned());
-    if measured.iter().any(|(deployed, _)| deployed.servers.0 > 0) {
+    let most = measured.iter().map(|(deployed, _)| deployed.servers.0).max();
+    if most.is_some_and(|servers| servers > 0) {
         lines.push(
             "All servers were on this machine, beside the application: they share its disk and processors."
                 .into(),
         );
     }
-    if lines.is_empty() && advice.question.network.is_some() {
-        lines.push("Not measured: there was no time for servers beside the store. A larger --budget has time for them.".into());
+    if advice.question.network.is_some() && most.unwrap_or(0) < 2 {
+        lines.push(match no_time {
+            true => "No cluster was measured: there was no time. A larger --budget has it.".into(),
+            false => "No cluster was measured.".into(),
+        });
     }
     lines
 }
 
-fn line(one: &(Deployed, Summary), first: &(Deployed, Summary)) -> String {
-    let (Deployed { servers, store, guarantee, records }, speed) = one;
-    let mean = speed.mean.value;
-    let against = (one != first && first.0.records == *records).then(|| {
-        format!(", {} times the time of {}", three_digits(mean / first.1.mean.value), first.0.store)
+fn line(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String {
+    let (Deployed { servers, cell, version, guarantee }, speed) = one;
+    let (mean, records) = (speed.mean.value, cell.records());
+    let base = base.filter(|base| *base != one && base.0.cell.records() == records);
+    let against = base.map(|(of, base)| {
+        format!(", {} times the time of {}", three_digits(mean / base.mean.value), of.cell.store())
     });
     let loses = match guarantee {
-        Guarantee::Node => " An acknowledged write survives the loss of one of its servers.",
+        Guarantee::Node => " At node, what was acknowledged survives the loss of one of its servers.",
         _ => "",
     };
     format!(
-        "{store} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{loses}",
+        "{} {version} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{loses}",
+        cell.store(),
         servers.words(),
         with_interval(speed, Unit::Nanoseconds),
         Unit::PerSecond.show(1e9 / mean),
         against.unwrap_or_default(),
-        counted(*records, "record"),
+        counted(records.from, "record"),
         times_measured(speed.trials),
     )
 }
@@ -184,7 +216,8 @@ mod tests {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
         let network = network.map(|text| text.parse().unwrap());
         let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
-        answer.clusters = clusters(&answer, runs);
+        let beside = Beside { runs: runs.to_vec(), no_time: runs.is_empty(), ..Beside::default() };
+        answer.clusters = clusters(&answer, &beside, &[]);
         let lines = lines(&answer);
         let text = answer.text(None, Style { width: 100, colour: false });
         assert_eq!(text.contains(TITLE), !lines.is_empty(), "{text}");
@@ -200,9 +233,12 @@ mod tests {
         let clusters = made(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
         let lines = told(Some("500us"), &[servers(), clusters]);
         let [file, one, several, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
-        assert!(file.starts_with("lmdb (process), in the application: 638 ns an operation, "), "{file}");
+        assert!(
+            file.starts_with("lmdb 1.2.3 (process), in the application: 638 ns an operation, "),
+            "{file}"
+        );
         assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
-        assert!(one.starts_with("etcd (power), one server: 128 µs an operation, "), "{one}");
+        assert!(one.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{one}");
         assert!(one.contains("/s, 200 times the time of lmdb"), "{one}");
         for says in [
             "(node), a cluster of 3, 500us from one to another and back: 574 µs",
@@ -220,7 +256,8 @@ mod tests {
         let mut elsewhere = servers();
         elsewhere.header.hardware = "other".into();
         assert_eq!(told(None, &[elsewhere.clone()]), Vec::<String>::new());
-        assert!(told(Some("1ms"), &[elsewhere])[0].starts_with("Not measured: there was no time"));
+        assert_eq!(told(Some("1ms"), &[elsewhere]), ["No cluster was measured."]);
+        assert!(told(Some("1ms"), &[])[0].contains("there was no time"));
         let mut larger = servers();
         for trial in &mut larger.trials {
             trial.cell = Sample::new(trial.cell.store())

@@ -7,6 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
 use storebench_core::store::{Kind, Language, StoreDef};
 use storebench_core::units::rough_duration;
+use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, aged, clusters, snippet};
 use storebench_report::data::merge::Merged;
@@ -44,6 +45,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         files::can_write_page(path)?;
     }
     let mut own_count_s = None;
+    let mut beside = Beside::default();
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
         if measuring.measure()? {
@@ -52,18 +54,20 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         }
         own_count_s = measuring.own_count_s;
         let kept = measuring.stages.folder.clone();
+        beside = std::mem::take(&mut measuring.clusters);
         (measuring.take_runs(), Some(measuring.here()), Some(kept))
     } else {
         (earlier, None, None)
     };
     let harness = report::harness(stores);
     let (aging, runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
-    let (beside, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(clusters::is_beside_clusters);
+    let (earlier, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(clusters::is_beside_clusters);
+    beside.runs.extend(earlier);
     let mut advice = Advice::from_runs(&question, &Merged::new(&runs, &harness), here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     advice.aged = aged::aged(&advice, &aging);
-    advice.clusters = clusters::clusters(&advice, &beside);
-    runs.extend(aging.into_iter().chain(beside));
+    advice.clusters = clusters::clusters(&advice, &beside, stores);
+    runs.extend(aging.into_iter().chain(beside.runs));
     let merged = Merged::new(&runs, &harness);
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();

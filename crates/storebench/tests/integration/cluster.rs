@@ -51,12 +51,13 @@ fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
     let told = said.out.replace("\n    ", " ");
     let lines: Vec<&str> =
         told.lines().skip_while(|line| *line != "Beside servers and clusters").skip(1).collect();
-    let line = |part: &str| {
-        lines.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {said}"))
+    let line = |of: &str, part: &str| {
+        let found = lines.iter().find(|line| line.trim().starts_with(of) && line.contains(part));
+        *found.unwrap_or_else(|| panic!("{of}{part}: {said}"))
     };
-    line(" (power), in the application: ");
-    line("etcd (power), one server: ");
-    let cluster = line("etcd (node), a cluster of 3, 20ms from one to another and back: ");
+    line("", " (power), in the application: ");
+    line("etcd ", " (power), one server: ");
+    let cluster = line("etcd ", " (node), a cluster of 3, 20ms from one to another and back: ");
     let (_, rate) = cluster.split_once(" an operation, ").unwrap();
     let rate: f64 = rate.split_once("/s").unwrap().0.parse().unwrap();
     assert!(rate <= 50.0, "{cluster}");

@@ -10,7 +10,9 @@ use storebench_core::measure::environment;
 use storebench_core::result::Run;
 
 use self::server::{Server, cut};
-use crate::cli::support::{Said, Scratch, Started, TINY, assert_complete, faulty, said, wait_for};
+use crate::cli::support::{
+    STOREBENCH, Said, Scratch, Started, TINY, assert_complete, faulty, said, wait_for,
+};
 
 /// Six trials of a good tenth of a second each, and more.
 const SLOW: &str = "run crud --store dawdles,flat-folder,null --records 20 --record-size 1B..1KiB --data incompressible \
@@ -227,7 +229,7 @@ fn a_run_on_a_phone_looks_like_any_other() {
     fs::set_permissions(&adb, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let with_adb = |arguments: &str| {
         let path = format!("{}:{}", adb.parent().unwrap().display(), std::env::var("PATH").unwrap());
-        let mut command = scratch.command(faulty(), "");
+        let mut command = scratch.command(STOREBENCH, "");
         command
             .args(arguments.split_whitespace())
             .env("PATH", path)
@@ -239,7 +241,7 @@ fn a_run_on_a_phone_looks_like_any_other() {
         format!("run crud --store flat-folder {TINY} --remote adb:1234 --remote-dir {}", phone.display());
     // The programs of this system need its C library, which a phone has not.
     with_adb(&study).complains(Exit::BadValue, &["linux-musl` builds one"]);
-    let run = with_adb(&format!("{study} --remote-program {}", faulty().display()));
+    let run = with_adb(&format!("{study} --remote-program {}", STOREBENCH));
     assert!(run.ends(Exit::Success).err.contains("to adb:1234"), "it was copied");
     let result = scratch.results();
     assert_complete(&result, 1, 1);

@@ -45,8 +45,8 @@ const CORE: Modules = &[
     (
         "workload",
         &[
-            "axis", "cell", "error", "guard", "image", "measure", "place", "record", "result", "server",
-            "shown", "store", "trace", "units",
+            "axis", "cell", "error", "guard", "image", "kernel", "measure", "place", "record", "result",
+            "server", "shown", "store", "trace", "units",
         ],
     ),
     (
@@ -138,6 +138,7 @@ const REPORT: Modules = &[
 /// The crate of simulated disks.
 const DISK: Modules = &[
     ("names", &[]),
+    ("holes", &[]),
     ("request", &[]),
     ("random", &[]),
     ("device", &["request"]),
@@ -151,7 +152,7 @@ const DISK: Modules = &[
     ("counts", &["device", "names", "request"]),
     ("transit", &[]),
     ("fault", &["request"]),
-    ("image", &["fault"]),
+    ("image", &["fault", "holes"]),
     ("log", &["request"]),
     ("estimate", &["device", "request"]),
     ("cut", &["log", "random", "request"]),

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{By, files};
 use crate::kernel::cgroups::{self, Membership, Version};
+use crate::kernel::system;
 use crate::measure::cgroup::Group;
 use crate::result::{LimitReport, Limited};
-use crate::system;
 
 /// The limits that a trial's process is told to take on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

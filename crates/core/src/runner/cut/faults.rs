@@ -14,11 +14,11 @@ use storebench_disk::request::Kind;
 
 use super::{Check, NAME, STEPS, read_log};
 use crate::error::{Error, Result};
+use crate::kernel::system;
 use crate::place::image::{Template, Traced};
 use crate::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
 use crate::runner::supervise::End;
 use crate::stage::Stage;
-use crate::system;
 use crate::workload::cut::{CutTold, Endured, Looked};
 use crate::workload::spec::CutPart;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use storebench_disk::random::Random;
 
-use crate::system;
+use crate::kernel::system;
 
 /// The time between two pushes.
 const PAUSE: Duration = Duration::from_millis(3);

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use super::message::{CutTold, Mark, Recorded};
 use super::opened::{logged, open};
+use crate::kernel::system;
 use crate::store::Store;
-use crate::system;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::on_store;
 use crate::workload::spec::{Asked, Ended};

@@ -13,9 +13,9 @@ use super::spec::{Amount, Spec};
 use super::transfer;
 use crate::axis::device::values::{Sync, SyncCall};
 use crate::cell::Rate;
+use crate::kernel::system;
 use crate::measure::clock::Clock;
 use crate::measure::series::{Seconds, Series};
-use crate::system;
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
@@ -251,7 +251,7 @@ fn write(
     }
     syncs.left = syncs.each;
     let result = match syncs.call {
-        SyncCall::Fsync => transfer::sync(|| rustix::fs::fsync(file)),
+        SyncCall::Fsync => transfer::sync(|| system::sync(file)),
         SyncCall::Fdatasync => transfer::sync(|| system::sync_data(file)),
     };
     // A sync that took no tick of a coarse clock was one all the same.

@@ -18,8 +18,8 @@ use super::spec::Spec;
 use super::transfer;
 use crate::axis::device::values::SECTOR_BYTES;
 use crate::guard::Folder;
+use crate::kernel::system;
 use crate::measure::page_cache;
-use crate::system;
 
 /// The file's name.
 const NAME: &str = "device.data";

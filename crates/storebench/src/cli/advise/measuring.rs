@@ -17,6 +17,7 @@ use storebench_core::units::{MOST_RECORDS, counted, grouped, three_digits};
 use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::parameter::common::OPERATIONS;
+use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::settle::{PRECISION, budget};
@@ -90,8 +91,8 @@ pub struct Measuring<'a> {
     best_share: f64,
     /// The run in which the best grow old.
     aged: Option<Run>,
-    /// The runs in which the best is beside servers and clusters.
-    clusters: Vec<Run>,
+    /// The runs in which the best is beside servers and clusters, and why there are no more.
+    pub clusters: Beside,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
 }
@@ -126,7 +127,7 @@ impl<'a> Measuring<'a> {
                 false => BEST_SHARE,
             },
             aged: None,
-            clusters: Vec::new(),
+            clusters: Beside::default(),
             own_count_s: None,
         })
     }
@@ -162,11 +163,10 @@ impl<'a> Measuring<'a> {
         if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
     }
 
-    /// Every run, in their order: those of the question, and those in which the best grow old and are beside clusters.
+    /// Every run, in their order: those of the question, and the one in which the best grow old.
     pub fn take_runs(&mut self) -> Vec<Run> {
         let mut runs = std::mem::take(&mut self.stages.runs);
         runs.extend(self.aged.take());
-        runs.append(&mut self.clusters);
         runs
     }
 

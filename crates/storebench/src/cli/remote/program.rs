@@ -74,7 +74,8 @@ pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
     if let Some(named) = named {
         return Ok(vec![named.to_path_buf()]);
     }
-    let alike = machine == own() || machines(machine).first() == Some(&own());
+    let is_static = own().ends_with(STATIC) && machines(machine).contains(&own());
+    let alike = machine == own() || machines(machine).first() == Some(&own()) || is_static;
     let this = lifeline::this_program().ok().filter(|_| alike);
     let built = cache()
         .into_iter()
@@ -92,6 +93,9 @@ pub fn advice(machine: &str) -> String {
     match machines(machine).iter().find_map(|machine| target(machine)) {
         Some(target) => {
             format!("`make cross TARGET={target}` builds one, or name one with --remote-program")
+        }
+        None if machine.ends_with(STATIC) => {
+            "of phones, those with a 64-bit system on ARM or x86 can be measured".into()
         }
         None => "build storebench there, and name the program with --remote-program".into(),
     }
@@ -136,6 +140,7 @@ mod tests {
             ("armv8l", "make cross TARGET=armv7-unknown-linux-gnueabihf"),
             ("aarch64-static", "make cross TARGET=aarch64-unknown-linux-musl"),
             ("riscv64", "build storebench there"),
+            ("armv8l-static", "of phones, those with a 64-bit system"),
         ] {
             assert!(advice(machine).contains(words), "{machine}");
         }

@@ -60,7 +60,7 @@ impl Place {
                     At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
                     At::Socket(path) => Socket::unix(path),
                 };
-                (socket, format!("etcd at {}", address.at.name()))
+                (socket, format!("etcd at {}", address.name()))
             }
         };
         socket.map_err(StoreError::io(format!("connecting to {name}")))
@@ -113,13 +113,14 @@ impl Client {
         }
         let (mut told, mut leader) = (Vec::new(), None);
         for one in address.each() {
-            let mut client = Client::member(&one)?;
-            let status = client.status()?;
-            let cluster = status.header.as_ref().map_or(0, |header| header.cluster);
+            let mut client = Client::member(&one).map_err(members::of(&one))?;
+            let status = client.status().map_err(members::of(&one))?;
+            let header = status.header.clone().unwrap_or_default();
             if is_leader(&status) {
                 leader = Some(client);
             }
-            told.push((one.at.name(), Told { cluster: format!("{cluster:016x}"), version: status.version }));
+            let (cluster, member) = (format!("{:016x}", header.cluster), format!("{:016x}", header.member));
+            told.push((one.name(), Told { cluster: Some(cluster), member, version: status.version }));
         }
         members::expect_one_cluster(&told)?;
         leader

@@ -212,6 +212,21 @@ fn a_url_of_several_members_is_of_their_leader() {
     let gone = format!("{}/client:9", sockets.display());
     let missing = refused(&[members[0].clone(), gone.clone()]);
     assert!(missing.contains(&format!("connecting to etcd at {gone}")), "{missing}");
+    let twice = refused(&[members[0].clone(), members[0].clone()]);
+    assert!(twice.contains("are the same server"), "{twice}");
+    // With one of them gone nothing is measured, and what was made is dropped all the same.
+    client.begin_keys_with("storebench_x");
+    client.put(b"key", b"value").unwrap();
+    drop(client);
+    end_server_with(&format!("storebench{leader}"), folder.path());
+    drop(led(folder.path()));
+    refused(&members);
+    let drop_made = ETCD.server.unwrap().drop;
+    drop_made(&format!("etcd+unix://{}", members.join(",")), "storebench_x").unwrap();
+    let mut left = led(folder.path());
+    left.begin_keys_with("storebench_x");
+    assert_eq!(left.count().unwrap(), 0);
+    drop(left);
     alone.close().unwrap();
-    store.close().unwrap();
+    assert!(store.close().is_err(), "one did not end in order");
 }

@@ -81,7 +81,7 @@ impl Place {
                     return Err(StoreError::BadSetting("NATS listens at ports alone: name a host".into()));
                 };
                 let socket = Socket::tcp(name, port);
-                (socket, format!("nats at {}", address.at.name()))
+                (socket, format!("nats at {}", address.name()))
             }
         };
         socket.map_err(StoreError::io(format!("connecting to {name}")))
@@ -184,19 +184,18 @@ impl Client {
         if address.others.is_empty() {
             return Client::member(address);
         }
-        let (mut told, mut members, mut first) = (Vec::new(), Vec::new(), None);
+        let (mut told, mut known, mut first) = (Vec::new(), Vec::new(), None);
         for one in address.each() {
-            let client = Client::member(&one)?;
+            let client = Client::member(&one).map_err(members::of(&one))?;
             let Info { server_name, version, cluster, .. } = &client.wire.info;
-            let cluster = if cluster.is_empty() { "none".into() } else { cluster.clone() };
-            let name = format!("{} port {}", one.at.name(), one.port.unwrap_or(PORT));
-            told.push((name, Told { cluster, version: version.clone() }));
-            members.push((server_name.clone(), one));
+            let cluster = Some(cluster.clone()).filter(|name| !name.is_empty());
+            told.push((one.name(), Told { cluster, member: server_name.clone(), version: version.clone() }));
+            known.push((server_name.clone(), one));
             first.get_or_insert(client);
         }
         members::expect_one_cluster(&told)?;
         let mut client = first.ok_or_else(odd)?;
-        client.members = members;
+        client.members = known;
         Ok(client)
     }
 
@@ -210,10 +209,14 @@ impl Client {
         }
         let stream = bucket::look(&mut self.wire, &self.bucket)?;
         let leader = stream.as_ref().and_then(|stream| stream.leader());
-        let found = self.members.iter().find(|(name, _)| Some(name.as_str()) == leader);
-        let Some((_, address)) = found.filter(|(name, _)| *name != self.wire.info.server_name) else {
+        if leader == Some(self.wire.info.server_name.as_str()) {
             return Ok(());
-        };
+        }
+        let found = self.members.iter().find(|(name, _)| Some(name.as_str()) == leader);
+        let (_, address) = found.ok_or_else(|| {
+            let all = self.members.iter().map(|(_, one)| one.name()).collect::<Vec<_>>().join(", ");
+            StoreError::Engine(format!("of {all} none leads the bucket: name all members"))
+        })?;
         let mut other = Client::member(address)?;
         other.enter(&self.bucket);
         other.members = std::mem::take(&mut self.members);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use storebench_core::axis::Axis;
+use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::GuaranteeChoice;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::{Changes, Plan};
@@ -22,6 +22,8 @@ const CLUSTERS_SHARE: f64 = 0.92;
 /// Messages of a cluster that an operation waits for, and the records that are loaded for one.
 const ROUND_TRIPS: u64 = 2;
 const LOADED_AT_ONCE: u64 = 100;
+/// The time in which a cluster starts, chooses who leads and ends, for a trial and for its kill check, in seconds.
+const START_S: f64 = 5.0;
 
 /// The stores that can be clusters here: of those to choose from, or of all where none of these can.
 ///
@@ -50,27 +52,39 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<Vec<String>> {
     Ok(if chosen.is_empty() { here } else { chosen })
 }
 
+/// The plans of servers and of clusters, and how long a block of the second takes by the estimates, in seconds.
+type Plans = (Plan, Plan, f64);
+
 impl Measuring<'_> {
     /// Measures the best store beside servers, and then clusters of them, as far as there is time; says whether that was interrupted.
     pub(super) fn beside_clusters(&mut self, best: &str, network: Period) -> Result<bool> {
         let servers = able(self.stages.stores, self.question)?;
-        let Some((alone, clusters)) = self.plans_of_clusters(best, &servers, network)? else {
-            self.stages.tell("no time for servers and clusters");
+        let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, &servers, network)? else {
+            self.clusters.no_time = true;
             return Ok(false);
         };
         let records = counted(records_of(&alone).from, "record");
         self.stages
             .tell(&format!("beside servers and clusters: {best} and {}, with {records}", servers.join(", ")));
-        for (name, plan, share) in [("servers", alone, SERVERS_SHARE), ("clusters", clusters, CLUSTERS_SHARE)]
-        {
+        // The first leaves the second the time for a block.
+        let stages =
+            [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
+        for (name, plan, share, after_s) in stages {
+            let launch = self.stages.launch(&plan)?;
+            if launch.cells.is_empty() {
+                self.clusters.left_out.extend(launch.header.left_out.iter().cloned());
+                continue;
+            }
             let start = Instant::now();
             let enough = |trials: &[TrialResult]| {
                 let next_s = block_took(start, trials).as_secs_f64();
-                f64::from(blocks(trials)) >= FEWEST_BLOCKS || next_s > self.stages.left_s(share)
+                f64::from(blocks(trials)) >= FEWEST_BLOCKS
+                    || next_s > self.stages.left_s(share)
+                    || next_s + after_s > self.stages.left_s(CLUSTERS_SHARE)
             };
             let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
             let Some((run, interrupted)) = ended else { continue };
-            self.clusters.push(run);
+            self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
             }
@@ -78,15 +92,12 @@ impl Measuring<'_> {
         Ok(false)
     }
 
-    /// The plans of that, with as many records and operations as a block of each has time for; `None` where it has time for none.
-    fn plans_of_clusters(
-        &self,
-        best: &str,
-        servers: &[String],
-        network: Period,
-    ) -> Result<Option<(Plan, Plan)>> {
+    /// The plans of that, of fresh databases, with as many records and operations as a block of each has time for; `None` where it has time
+    /// for none.
+    fn plans_of_clusters(&self, best: &str, servers: &[String], network: Period) -> Result<Option<Plans>> {
         let mut alone = self.plan.clone();
         alone.name = PLAN.into();
+        alone.apply(Changes::on(Axis::AGE, [Value::word("0")]))?;
         let mut stores = servers.to_vec();
         if !servers.iter().any(|server| server == best) {
             stores.insert(0, best.to_owned());
@@ -99,14 +110,16 @@ impl Measuring<'_> {
             let settings = clusters.settings.entry(server.clone()).or_default();
             settings.insert(ROUND_TRIP.into(), network.to_string());
         }
-        let block_s = self.stages.left_s(CLUSTERS_SHARE) / self.slowness;
+        let (left_s, slowness) = (self.stages.left_s(CLUSTERS_SHARE), self.slowness);
         let mut size = Some((records_of(&self.plan).from, self.operations()));
         while let Some((records, operations)) = size {
-            let plans = (sized(&alone, records, operations)?, sized(&clusters, records, operations)?);
-            let messages = servers.len() as u64 * (ROUND_TRIPS * operations + records / LOADED_AT_ONCE);
-            let waits_s = messages as f64 * network.0.as_secs_f64();
-            if self.plans.estimate_s(&plans.0) + self.plans.estimate_s(&plans.1) + waits_s <= block_s {
-                return Ok(Some(plans));
+            let alone = sized(&alone, records, operations)?;
+            let clusters = sized(&clusters, records, operations)?;
+            let messages = ROUND_TRIPS * operations + records / LOADED_AT_ONCE;
+            let each_s = START_S + messages as f64 * network.0.as_secs_f64();
+            let clusters_s = self.plans.estimate_s(&clusters) * slowness + servers.len() as f64 * each_s;
+            if self.plans.estimate_s(&alone) * slowness + clusters_s <= left_s {
+                return Ok(Some((alone, clusters, clusters_s)));
             }
             size = halved(records, operations);
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use storebench_core::server::DATA;
+use storebench_core::server::running::Address;
 use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, StoreError, expect_taken};
 pub use storebench_core::store::{NODES, ROUND_TRIP};
 use storebench_core::units;
@@ -111,32 +112,55 @@ pub fn lose(folder: &Path) -> io::Result<()> {
 
 /// The facts that a running member of a cluster tells of itself.
 pub struct Told {
-    /// The cluster that it is of.
-    pub cluster: String,
+    /// The cluster that it is of; `None` of a server alone.
+    pub cluster: Option<String>,
+    /// Its own name or number.
+    pub member: String,
     /// The server's version.
     pub version: String,
 }
 
-/// Refuses members of several clusters, or of several versions: a store is one of each. They have names for the message.
+/// Refuses members that are of no cluster or of several, that are one and the same, or that have several versions. They have names for the
+/// message.
 ///
 /// # Errors
 /// [`StoreError::Engine`] with what each of two members tells.
 pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
     let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
-    for (name, other) in others {
-        if other.cluster != told.cluster {
-            let message =
-                format!("{first} and {name} are not of one cluster: {} and {}", told.cluster, other.cluster);
-            return Err(StoreError::Engine(message));
+    let refuse = |why: String| Err(StoreError::Engine(why));
+    let Some(cluster) = &told.cluster else { return refuse(format!("{first} is of no cluster")) };
+    for (at, (name, other)) in others.iter().enumerate() {
+        match &other.cluster {
+            Some(its) if its == cluster => {}
+            Some(its) => {
+                return refuse(format!("{first} and {name} are not of one cluster: {cluster} and {its}"));
+            }
+            None => return refuse(format!("{name} is of no cluster")),
+        }
+        if let Some((same, _)) = members[..=at].iter().find(|(_, one)| one.member == other.member) {
+            return refuse(format!("{same} and {name} are the same server: name each member once"));
         }
         if other.version != told.version {
-            return Err(StoreError::Engine(format!(
+            return refuse(format!(
                 "{first} has version {}, and {name} has {}: the members of a cluster that is measured have one",
                 told.version, other.version
-            )));
+            ));
         }
     }
     Ok(())
+}
+
+/// Names the member of a cluster that an error is of.
+pub fn of(member: &Address) -> impl Fn(StoreError) -> StoreError {
+    let name = member.name();
+    move |error| match error {
+        StoreError::Io { context, source } if context.contains(&name) => StoreError::Io { context, source },
+        StoreError::Io { context, source } => {
+            StoreError::Io { context: format!("{name}: {context}"), source }
+        }
+        StoreError::Engine(why) => StoreError::Engine(format!("{name}: {why}")),
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +170,8 @@ mod tests {
     #[test]
     fn members_of_one_cluster_have_one_version() {
         let member = |name: &str, cluster: &str, version: &str| {
-            (name.to_owned(), Told { cluster: cluster.into(), version: version.into() })
+            let cluster = Some(cluster.to_owned()).filter(|name| !name.is_empty());
+            (name.to_owned(), Told { cluster, member: name.to_uppercase(), version: version.into() })
         };
         let told = |members: &[(String, Told)]| expect_one_cluster(members).map_err(|why| why.to_string());
         assert_eq!(told(&[member("a", "1", "3.4"), member("b", "1", "3.4")]), Ok(()));
@@ -154,5 +179,9 @@ mod tests {
         assert!(clusters.contains("a and b are not of one cluster: 1 and 2"), "{clusters}");
         let versions = told(&[member("a", "1", "3.4"), member("b", "1", "3.5")]).unwrap_err();
         assert!(versions.contains("a has version 3.4, and b has 3.5"), "{versions}");
+        let alone = told(&[member("a", "1", "3.4"), member("b", "", "3.4")]).unwrap_err();
+        assert!(alone.contains("b is of no cluster"), "{alone}");
+        let twice = told(&[member("a", "1", "3.4"), member("b", "1", "3.4"), member("B", "1", "3.4")]);
+        assert!(twice.unwrap_err().contains("b and B are the same server"));
     }
 }

@@ -119,7 +119,7 @@ impl Running {
 
     /// Drops the holder; nothing notes it any more.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
-        S::drop_if_there(&mut connect::<S>(&self.address)?, &self.holder)?;
+        drop_on_any::<S>(&self.address, &self.holder)?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
@@ -145,8 +145,7 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
 /// A sentence that says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
-    let dropped = connect::<S>(&address).and_then(|mut client| S::drop_if_there(&mut client, name));
-    dropped.map_err(|error| {
+    drop_on_any::<S>(&address, name).map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
              yourself, by {}, and delete the folder",
@@ -155,6 +154,18 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
             S::drop_command(name)
         ))
     })
+}
+
+/// Drops a holder by the first server that does it: of a cluster, one may be gone or renewed, and the others do it for all.
+fn drop_on_any<S: Server>(address: &Address, name: &str) -> Result<()> {
+    let mut first = None;
+    for one in address.each() {
+        match connect::<S>(&one).and_then(|mut client| S::drop_if_there(&mut client, name)) {
+            Ok(()) => return Ok(()),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    first.map_or(Ok(()), Err)
 }
 
 /// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.

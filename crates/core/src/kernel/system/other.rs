@@ -14,7 +14,7 @@ fn refused<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A file that has no name any more.
+/// No file is in memory alone.
 pub fn file_in_memory(_name: &str) -> io::Result<File> {
     refused()
 }
@@ -50,6 +50,11 @@ pub fn share_blocks(_from: &File, _to: &File) -> io::Result<()> {
 /// No file system is synced by itself.
 pub fn sync_file_system(_file: &File) -> io::Result<()> {
     refused()
+}
+
+/// As [`sync_data`].
+pub fn sync(file: &File) -> rustix::io::Result<()> {
+    file.sync_all().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 /// On macOS `fsync` leaves data in the device's own cache: F_FULLFSYNC, which the standard library makes, does not.

@@ -59,6 +59,11 @@ pub fn sync_file_system(file: &File) -> io::Result<()> {
     Ok(syncfs(file)?)
 }
 
+/// Syncs a file with all that is known about it.
+pub fn sync(file: &File) -> rustix::io::Result<()> {
+    rustix::fs::fsync(file)
+}
+
 /// Syncs a file's data, and of what is known about it as much as reading them takes.
 pub fn sync_data(file: &File) -> rustix::io::Result<()> {
     rustix::fs::fdatasync(file)
