@@ -33,7 +33,7 @@ of_target() {
     target=$1
     target_line=$(targets | awk -v target="$1" '$1 == target { $1 = ""; print }')
     if [ -z "$target_line" ]; then
-        printf "unknown target '%s': %s are known\n" "$target" "$(targets | awk '{ print $1 }' | tr '\n' ' ' | sed 's/ $//; s/ \([^ ]*\)$/ and \1/; s/ /, /')" >&2
+        printf "unknown target '%s': %s are known\n" "$target" "$(targets | awk '{ print $1 }' | tr '\n' ' ' | sed 's/ $//; s/ /, /g; s/, \([^ ]*\)$/ and \1/')" >&2
         return 1
     fi
     # shellcheck disable=SC2086 # several words

@@ -380,7 +380,7 @@ fn a_dead_address_is_told_before_anything_is_made() {
             let scratch = Scratch::new();
             let url = format!("{begins}127.0.0.1:{port}/x");
             let run = format!("run crud --store {store},flat-folder --url {store}={url} {SMALL}");
-            let reached = format!("{store}.url: the server at 127.0.0.1 can't be reached");
+            let reached = format!("{store}.url: the server at 127.0.0.1:{port} can't be reached");
             scratch.storebench(&run).complains(Exit::Unreachable, &[reached.as_str(), why]);
             assert_eq!(scratch.contents().len(), 0, "{:?}", scratch.contents().keys());
         }

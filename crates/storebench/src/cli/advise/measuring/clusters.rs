@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use storebench_core::axis::{Axis, Value};
+use storebench_core::axis::Axis;
 use storebench_core::cell::GuaranteeChoice;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::{Changes, Plan};
@@ -59,10 +59,13 @@ impl Measuring<'_> {
     /// Measures the best store beside servers, and then clusters of them, as far as there is time; says whether that was interrupted.
     pub(super) fn beside_clusters(&mut self, best: &str, network: Period) -> Result<bool> {
         let servers = able(self.stages.stores, self.question)?;
-        let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, &servers, network)? else {
+        let plans = |count| self.plans_of_clusters(best, &servers[..count], network).transpose();
+        let Some((alone, clusters, clusters_s)) = (1..=servers.len()).rev().find_map(plans).transpose()?
+        else {
             self.clusters.no_time = true;
             return Ok(false);
         };
+        let servers = clusters.axes.texts(Axis::STORE);
         let records = counted(records_of(&alone).from, "record");
         self.stages
             .tell(&format!("beside servers and clusters: {best} and {}, with {records}", servers.join(", ")));
@@ -97,7 +100,10 @@ impl Measuring<'_> {
     fn plans_of_clusters(&self, best: &str, servers: &[String], network: Period) -> Result<Option<Plans>> {
         let mut alone = self.plan.clone();
         alone.name = PLAN.into();
-        alone.apply(Changes::on(Axis::AGE, [Value::word("0")]))?;
+        if self.question.overwritten.is_some() {
+            let fresh = Axis::AGE.read("fresh").map_err(Error::bad_value)?;
+            alone.apply(Changes::on(Axis::AGE, [fresh]))?;
+        }
         let mut stores = servers.to_vec();
         if !servers.iter().any(|server| server == best) {
             stores.insert(0, best.to_owned());
