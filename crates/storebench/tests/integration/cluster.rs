@@ -36,8 +36,8 @@ fn what_most_servers_must_have_takes_a_round_trip() {
     }
 }
 
-/// The answer to a question says what the recommended store costs beside one server and beside a cluster: no operation of etcd's can take
-/// less than the round trip.
+/// The answer to a question says what the recommended store costs beside one server and beside a cluster: no write of a
+/// cluster's can take less than the round trip, nor a read of etcd's.
 #[test]
 fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
     let scratch = Scratch::new();
@@ -46,26 +46,32 @@ fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
     if etcd.open.is_err() || !is_installed(etcd) {
         return;
     }
-    let said = scratch.storebench(&format!("{ask} --network 10ms --budget 60s")).ends(Exit::Success);
+    let said = scratch.storebench(&format!("{ask} --network 2ms --budget 2m")).ends(Exit::Success);
     assert!(said.err.contains("beside servers and clusters: "), "{said}");
     let told = said.out.replace("\n    ", " ");
     let lines: Vec<&str> =
         told.lines().skip_while(|line| *line != "Beside servers and clusters").skip(1).collect();
-    let line = |of: &str, part: &str| {
-        let found = lines.iter().find(|line| line.trim().starts_with(of) && line.contains(part));
-        *found.unwrap_or_else(|| panic!("{of}{part}: {said}"))
-    };
-    line("", " (power), in the application: ");
-    line("etcd ", " (power), one server: ");
-    let cluster = line("etcd ", " (node), a cluster of 3, 10ms from one to another and back: ");
-    let (_, rate) = cluster.split_once(" an operation, ").unwrap();
-    let rate: f64 = rate.split_once("/s").unwrap().0.parse().unwrap();
-    assert!(rate <= 100.0, "{cluster}");
+    for part in [
+        " (power), in the application: ",
+        " (power), one server: ",
+        " (node), a cluster of 3, 2ms from one to another and back: ",
+    ] {
+        assert!(lines.iter().any(|line| line.contains(part)), "{part}: {said}");
+    }
+    // Half of the operations write, and NATS's leader answers reads by itself. A busy machine has no time for both clusters.
+    let clusters = lines.iter().filter(|line| line.contains("a cluster of 3, "));
+    let clusters: Vec<&str> = clusters.map(|line| line.trim()).collect();
+    for cluster in &clusters {
+        let (_, rate) = cluster.split_once(" an operation, ").unwrap();
+        let rate: f64 = rate.split_once("/s").unwrap().0.replace(',', "").parse().unwrap();
+        assert!(rate <= if cluster.starts_with("etcd") { 500.0 } else { 1000.0 }, "{cluster}");
+    }
     // The ranking is of stores at work for the question itself, and no cluster is among them.
     let ranked =
         said.out.lines().skip_while(|line| *line != "Stores, best first").take_while(|line| !line.is_empty());
     assert!(!ranked.into_iter().any(|line| line.contains("(node)")), "{said}");
     let again = scratch.storebench("advise --from latest").ends(Exit::Success);
-    assert!(again.out.replace("\n    ", " ").contains(cluster), "{again}");
+    let told = again.out.replace("\n    ", " ");
+    assert!(clusters.iter().all(|cluster| told.contains(cluster)), "{again}");
     scratch.assert_nothing_left();
 }

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use storebench_core::axis::Axis;
-use storebench_core::cell::GuaranteeChoice;
+use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::{Changes, Plan};
-use storebench_core::result::TrialResult;
+use storebench_core::result::{LeftOut, TrialResult};
 use storebench_core::store::{Guarantee, ROUND_TRIP, StoreDef};
 use storebench_core::units::{Period, counted};
 use storebench_report::advice::clusters::PLAN;
@@ -19,9 +19,9 @@ use super::{FEWEST_BLOCKS, Measuring, block_took, blocks};
 /// The shares of the budget after which servers, and clusters, are not measured again.
 const SERVERS_SHARE: f64 = 0.8;
 const CLUSTERS_SHARE: f64 = 0.92;
-/// Messages of a cluster that an operation waits for, and the records that are loaded for one.
+/// Messages of a cluster that an operation waits for, and those for each record: it is read back after the operations, and after a kill.
 const ROUND_TRIPS: u64 = 2;
-const LOADED_AT_ONCE: u64 = 100;
+const READ_BACK: u64 = 4;
 /// The time in which a cluster starts, chooses who leads and ends, for a trial and for its kill check, in seconds.
 const START_S: f64 = 5.0;
 
@@ -87,6 +87,10 @@ impl Measuring<'_> {
             };
             let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
             let Some((run, interrupted)) = ended else { continue };
+            let reached = |cell: &&Cell| run.trials.iter().any(|trial| trial.cell == **cell);
+            let missed = launch.cells.iter().filter(|cell| !reached(cell)).cloned();
+            let why = || "not reached in time".to_owned();
+            self.clusters.left_out.extend(missed.map(|cell| LeftOut { cell, reason: why() }));
             self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
@@ -121,7 +125,7 @@ impl Measuring<'_> {
         while let Some((records, operations)) = size {
             let alone = sized(&alone, records, operations)?;
             let clusters = sized(&clusters, records, operations)?;
-            let messages = ROUND_TRIPS * operations + records / LOADED_AT_ONCE;
+            let messages = ROUND_TRIPS * operations + READ_BACK * records;
             let each_s = START_S + messages as f64 * network.0.as_secs_f64();
             let clusters_s = self.plans.estimate_s(&clusters) * slowness + servers.len() as f64 * each_s;
             if self.plans.estimate_s(&alone) * slowness + clusters_s <= left_s {
