@@ -7,8 +7,11 @@
 # The stores are those in Rust: the others' libraries are built with compilers and headers of those systems.
 # Exit code 0: it compiles for each; 1: it does not, and the compiler says why.
 set -eu
-cd "$(dirname "$0")/.."
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
 . scripts/env.sh
+# shellcheck source=scripts/target.sh
+. scripts/target.sh
 cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench
 python=$cache/python
 
@@ -20,12 +23,10 @@ fail() {
 [ $# -gt 0 ] || set -- aarch64-apple-darwin x86_64-apple-darwin aarch64-linux-android
 # Zig's compiler brings the headers for what is written in C.
 [ -x "$python/bin/cargo-zigbuild" ] || fail "Zig's compilers are missing: \`scripts/setup.sh cross\` installs them from PyPI, in storebench's cache"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 for target in "$@"; do
-    # Where the toolchain does not come from rustup, its library for the other system is the user's affair.
-    if command -v rustup >/dev/null 2>&1 && ! rustup target list --installed | grep -qx "$target"; then
-        printf "check-systems: adding Rust's library for %s (rustup target add)\n" "$target" >&2
-        rustup target add "$target" || fail "rustup could not add $target"
-    fi
+    rust_library "$target" "$log" || fail "rustup could not add $target: $(tail -n 1 "$log")"
     PATH=$python/bin:$PATH cargo-zigbuild clippy --locked --target "$target" --no-default-features --features storebench/redb,storebench/fjall,storebench/sled \
         --package storebench-disk --package storebench-core --package storebench-report --package storebench -- -D warnings ||
         fail "storebench does not compile for $target"

@@ -56,11 +56,7 @@ check_tools() {
     if [ ! -x "$python/bin/cargo-zigbuild" ] || ! "$TARGET_CC" --version >/dev/null 2>&1; then
         fail "Zig's compilers are missing: \`scripts/setup.sh cross\` installs them from PyPI, in storebench's cache"
     fi
-    # Where the toolchain does not come from rustup, its library for the other machine is the user's affair.
-    if command -v rustup >/dev/null 2>&1 && ! rustup target list --installed | grep -qx "$1"; then
-        say "adding Rust's library for $1 (rustup target add)"
-        rustup target add "$1" >"$box/rustup.log" 2>&1 || fail "rustup could not add $1: $(tail -n 1 "$box/rustup.log")"
-    fi
+    rust_library "$1" "$box/rustup.log" || fail "rustup could not add $1: $(tail -n 1 "$box/rustup.log")"
 }
 
 # Unpacks Berkeley DB into the cache, unless it is there; prints its folder.

@@ -14,6 +14,8 @@
 # this_target        prints the one that is this machine; nothing where it is none of them
 # glibc_of FILE      prints the glibc that a program needs
 # own_version        prints storebench's version
+# rust_library TARGET LOG   has rustup add Rust's library for a machine or system, unless it is there; fails where it can't, and LOG says why.
+#                    Where the toolchain does not come from rustup, that is the user's affair.
 
 oldest_glibc=2.31
 
@@ -58,4 +60,11 @@ glibc_of() {
 # shellcheck disable=SC2154 # of whoever sources this
 own_version() {
     sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1
+}
+
+rust_library() {
+    command -v rustup >/dev/null 2>&1 || return 0
+    if rustup target list --installed | grep -qx "$1"; then return 0; fi
+    printf "adding Rust's library for %s (rustup target add)\n" "$1" >&2
+    rustup target add "$1" >"$2" 2>&1
 }

@@ -5,7 +5,7 @@ mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::store::{Kind, Language, StoreDef};
+use storebench_core::store::{Language, StoreDef};
 use storebench_core::units::rough_duration;
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::{Goal, Question};
@@ -34,12 +34,6 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     };
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
-    }
-    if args.from.is_empty() {
-        expect_one_kind(stores, &question)?;
-    }
-    if question.network.is_some() {
-        measuring::able(stores, &question)?;
     }
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
@@ -94,20 +88,6 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     match best.filter(|_| args.tune) {
         Some(store) => tune_best(stores, store, &question, args),
         None => Ok(Exit::Success),
-    }
-}
-
-/// Refuses libraries and servers among the stores to choose from: they do other work, so their trials have an answer each.
-fn expect_one_kind(stores: &[StoreDef], question: &Question) -> Result<()> {
-    let named: Vec<&StoreDef> = stores.iter().filter(|store| question.allows(store.name)).collect();
-    let of = |server: bool| named.iter().find(|store| (store.kind == Kind::Server) == server);
-    match (of(true), of(false)) {
-        (Some(server), Some(library)) if question.stores.is_some() => Err(Error::bad_value(format!(
-            "{} is a server, and {} is at work in the application: they are never ranked together. Name stores of one kind; \
-             --network measures servers beside the recommended store",
-            server.name, library.name
-        ))),
-        _ => Ok(()),
     }
 }
 

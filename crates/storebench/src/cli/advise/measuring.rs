@@ -25,8 +25,8 @@ use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
 
-pub use self::clusters::able;
 use super::super::args::AdviseArgs;
+use super::super::launch::Launch;
 use super::super::output::tell;
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::report;
@@ -91,6 +91,8 @@ pub struct Measuring<'a> {
     best_share: f64,
     /// The run in which the best grow old.
     aged: Option<Run>,
+    /// The stores that are measured as clusters, where the user asks what they cost.
+    servers: Vec<String>,
     /// The runs in which the best is beside servers and clusters, and why there are no more.
     pub clusters: Beside,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
@@ -108,6 +110,7 @@ impl<'a> Measuring<'a> {
     ) -> Result<Measuring<'a>> {
         let budget = args.measuring().0;
         let answer = &args.answer;
+        let servers = question.network.map(|_| clusters::able(stores, question)).transpose()?;
         let plan = plans::plan(stores, args, question)?;
         let at = answer.at.as_deref();
         let stages = Stages::new(stores, (&answer.out, ANSWER), at, budget, &plan)?;
@@ -127,6 +130,7 @@ impl<'a> Measuring<'a> {
                 false => BEST_SHARE,
             },
             aged: None,
+            servers: servers.unwrap_or_default(),
             clusters: Beside::default(),
             own_count_s: None,
         })
@@ -412,11 +416,24 @@ impl<'a> Measuring<'a> {
         told: Option<Told<'_>>,
         share: f64,
     ) -> Result<Option<(Run, bool)>> {
-        let mut launch = self.stages.launch(plan)?;
+        let launch = self.stages.launch(plan)?;
         if launch.cells.is_empty() && !self.stages.runs.is_empty() {
             // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
             return Ok(None);
         }
+        self.run(name, launch, (looks, before), enough, told, share).map(Some)
+    }
+
+    /// The same of a plan that is ready to run.
+    fn run(
+        &self,
+        name: &str,
+        mut launch: Launch<'_>,
+        (looks, before): (&[u32], u32),
+        enough: Option<Enough<'_>>,
+        told: Option<Told<'_>>,
+        share: f64,
+    ) -> Result<(Run, bool)> {
         launch.header.looks = looks.to_vec();
         launch.header.blocks_before = before;
         let goes_on = |trials: &[TrialResult]| {
@@ -426,7 +443,7 @@ impl<'a> Measuring<'a> {
         let goes_on: Option<GoesOn<'_>> = told.is_some().then_some(&goes_on);
         let until = self.stages.moment(self.budget.mul_f64(share));
         let job = Job { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
-        self.stages.carry_out(name, &launch, &job).map(Some)
+        self.stages.carry_out(name, &launch, &job)
     }
 
     /// The answer so far.

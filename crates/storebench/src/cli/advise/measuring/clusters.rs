@@ -53,14 +53,14 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<Vec<String>> {
 }
 
 /// The plans of servers and of clusters, and how long a block of the second takes by the estimates, in seconds.
-type Plans = (Plan, Plan, f64);
+type Pair = (Plan, Plan, f64);
 
 impl Measuring<'_> {
     /// Measures the best store beside servers, and then clusters of them, as far as there is time; says whether that was interrupted.
     pub(super) fn beside_clusters(&mut self, best: &str, network: Period) -> Result<bool> {
-        let servers = able(self.stages.stores, self.question)?;
-        let plans = |count| self.plans_of_clusters(best, &servers[..count], network).transpose();
-        let Some((alone, clusters, clusters_s)) = (1..=servers.len()).rev().find_map(plans).transpose()?
+        let plans = |count| self.plans_of_clusters(best, &self.servers[..count], network).transpose();
+        let Some((alone, clusters, clusters_s)) =
+            (1..=self.servers.len()).rev().find_map(plans).transpose()?
         else {
             self.clusters.no_time = true;
             return Ok(false);
@@ -85,12 +85,12 @@ impl Measuring<'_> {
                     || next_s > self.stages.left_s(share)
                     || next_s + after_s > self.stages.left_s(CLUSTERS_SHARE)
             };
-            let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
-            let Some((run, interrupted)) = ended else { continue };
-            let reached = |cell: &&Cell| run.trials.iter().any(|trial| trial.cell == **cell);
-            let missed = launch.cells.iter().filter(|cell| !reached(cell)).cloned();
-            let why = || "not reached in time".to_owned();
-            self.clusters.left_out.extend(missed.map(|cell| LeftOut { cell, reason: why() }));
+            let cells = launch.cells.clone();
+            let (run, interrupted) = self.run(name, launch, (&[], 0), Some(&enough), None, 1.0)?;
+            let reached = |cell: &Cell| run.trials.iter().any(|trial| trial.cell == *cell);
+            let missed = cells.into_iter().filter(|cell| !reached(cell));
+            let reason = "not reached in time";
+            self.clusters.left_out.extend(missed.map(|cell| LeftOut { cell, reason: reason.into() }));
             self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
@@ -101,7 +101,7 @@ impl Measuring<'_> {
 
     /// The plans of that, of fresh databases, with as many records and operations as a block of each has time for; `None` where it has time
     /// for none.
-    fn plans_of_clusters(&self, best: &str, servers: &[String], network: Period) -> Result<Option<Plans>> {
+    fn plans_of_clusters(&self, best: &str, servers: &[String], network: Period) -> Result<Option<Pair>> {
         let mut alone = self.plan.clone();
         alone.name = PLAN.into();
         if self.question.overwritten.is_some() {
