@@ -8,13 +8,16 @@
 #                                             nothing but the C library, in ROOTS, in an image, and with pip
 # environment:
 #   FEATURES, PROFILE   as for scripts/cross.sh; a check looks for these stores
-#   ROOTS               the Debians in which they are installed, by name; empty: bullseye trixie (the oldest and the newest)
+#   ROOTS               the Debians and Ubuntus in which they are installed, by name; empty: bullseye trixie focal noble (the oldest
+#                       and the newest); an Ubuntu that can't be had from its archive is skipped, and said so
 #   XDG_CACHE_HOME      a root is unpacked once, into storebench/roots in it; empty: ~/.cache
 # Exit code 0: they are there, or work; 1: a line says what is wrong.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/target.sh
 . "$root/scripts/target.sh"
+# shellcheck source=scripts/download.sh
+. "$root/scripts/download.sh"
 cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench
 stores=${FEATURES:-$(sed -n 's/^default = \[\(.*\)\]$/\1/p' "$root/crates/storebench/Cargo.toml" | tr -d '" ')}
 
@@ -245,22 +248,55 @@ check_archive() {
     say "checked: ${1##*/} runs where nothing but the C library is"
 }
 
-# Sets base to a Debian that has nothing but its base.
+# The keys of Ubuntu's archive, as its own package has them.
+ubuntu_keyring=ubuntu-keyring_2023.11.28.1_all.deb
+ubuntu_keyring_sha256=36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8
+
+# Sets archive, keyring and steps to what debootstrap needs for an Ubuntu; archive is empty where that can't be had, and why is said.
+from_ubuntu() {
+    archive=http://archive.ubuntu.com/ubuntu keyring=$cache/roots/ubuntu.gpg steps=/usr/share/debootstrap/scripts/gutsy
+    [ "$TARGET_DEBIAN" = amd64 ] || archive=http://ports.ubuntu.com/ubuntu-ports
+    before=$(pwd)
+    cd "$box"
+    if ! download "$archive/dists/$suite/Release" release; then
+        say "skipped: $suite can't be had from $archive ($(tail -n 1 download.log))"
+        archive=
+    elif [ ! -e "$keyring" ]; then
+        download "$archive/pool/main/u/ubuntu-keyring/$ubuntu_keyring" keys.deb ||
+            fail "the keys of $archive can't be had ($(tail -n 1 download.log))"
+        [ "$(sha256sum <keys.deb | cut -d ' ' -f 1)" = "$ubuntu_keyring_sha256" ] ||
+            fail "$archive has another $ubuntu_keyring than scripts/dist.sh knows"
+        dpkg-deb -x keys.deb keys
+        cp keys/usr/share/keyrings/ubuntu-archive-keyring.gpg "$keyring.new"
+        mv "$keyring.new" "$keyring"
+    fi
+    cd "$before"
+}
+
+# Sets base to a system that has nothing but its base; it is empty where the system is skipped.
 base_of() {
     suite=$1 base=$cache/roots/$1
-    if [ ! -e "$base" ]; then
-        command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
-        mkdir -p "$cache/roots"
-        debootstrap --variant=minbase "$suite" "$box/new" >"$box/debootstrap.log" 2>&1 ||
-            fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
-        mv "$box/new" "$base"
-    fi
+    [ ! -e "$base" ] || return 0
+    command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
+    mkdir -p "$cache/roots"
+    case "$suite" in
+        focal | jammy | noble)
+            from_ubuntu
+            if [ -z "$archive" ]; then base= && return 0; fi
+            set -- --keyring="$keyring" "$suite" "$box/new" "$archive" "$steps"
+            ;;
+        *) set -- "$suite" "$box/new" ;;
+    esac
+    debootstrap --variant=minbase "$@" >"$box/debootstrap.log" 2>&1 ||
+        fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
+    mv "$box/new" "$base"
 }
 
 # The .deb, there.
 check_deb() {
-    for suite in ${ROOTS:-bullseye trixie}; do
+    for suite in ${ROOTS:-bullseye trixie focal noble}; do
         base_of "$suite"
+        if [ -z "$base" ]; then continue; fi
         cp -a "$base" "$box/$suite"
         cp "$1" "$box/$suite/tmp/storebench.deb"
         in_root "$box/$suite" storebench 'dpkg -i /tmp/storebench.deb'

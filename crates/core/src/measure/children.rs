@@ -62,13 +62,20 @@ pub fn check_held() -> Result<(), String> {
         for group in &groups {
             let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
-            if is_in != should {
+            if is_in != should && !has_ended(pid) {
                 let (what, should) = if should { ("server's", "should") } else { ("trial's", "should not") };
                 return Err(format!("the {what} process {pid} {should} be in {}", group.folder().display()));
             }
         }
     }
     Ok(())
+}
+
+/// Whether a process has ended, and at most waits to be looked at by whoever started it. In cgroups of version 1 it is in none any more.
+fn has_ended(pid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = text.rsplit_once(')').and_then(|(_, fields)| fields.trim_start().chars().next());
+    state.is_none_or(|state| matches!(state, 'Z' | 'X'))
 }
 
 /// A server works for this process from now on. This process started it, and waits for it once it has [left].
@@ -195,7 +202,7 @@ fn number(text: &str, field: &str) -> u64 {
 mod tests {
     use std::io::Write;
     use std::process::{Command, Stdio};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -204,6 +211,21 @@ mod tests {
         let text = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 200 0 0 11 12 13 14 20 0 1 0 99 0 0";
         assert_eq!(times(text), Some([24, 26]));
         assert_eq!(times("7 (a"), None);
+    }
+
+    /// One that nobody has waited for is still listed among a server's.
+    #[test]
+    fn a_process_has_ended_when_it_has_before_it_is_waited_for() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(!has_ended(child.id()));
+        drop(child.stdin.take());
+        let start = Instant::now();
+        while !has_ended(child.id()) && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(has_ended(child.id()));
+        child.wait().unwrap();
+        assert!(has_ended(child.id()));
     }
 
     /// A shell stands for a server, and what it runs for the server's own processes. It is not made known as a server: other

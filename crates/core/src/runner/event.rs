@@ -16,7 +16,7 @@ pub enum Event<'a> {
     Extended { by: u64 },
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
-    /// The progress of the trial at hand in loading what it needs; `None` when that is over.
+    /// The progress of the trial at hand in long work, such as loading what it needs; `None` when that is over.
     Loading { loading: Option<Loading> },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },

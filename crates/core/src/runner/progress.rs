@@ -145,7 +145,8 @@ fn words(loading: &Loading) -> String {
     let left =
         loading.left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole(left))));
     let rate = grouped(loading.rate_per_s().round() as u64);
-    format!("loading: {left}{} of {} at {rate}/s", grouped(loading.done), grouped(loading.all))
+    let (doing, done, all) = (loading.doing.name(), grouped(loading.done), grouped(loading.all));
+    format!("{doing}: {left}{done} of {all} at {rate}/s")
 }
 
 fn whole(duration: Duration) -> Duration {
@@ -164,6 +165,7 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::loading::Doing;
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {
@@ -197,7 +199,8 @@ mod tests {
             position: 0,
             left: Some(Duration::from_millis(61_500)),
         });
-        let loading = Loading { done: 12_000, all: 60_000, took: Duration::from_secs(10) };
+        let loading =
+            Loading { doing: Doing::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
         lines.hear(&Event::Loading { loading: Some(loading) });
         lines.last -= EVERY;
         lines.hear(&Event::Loading { loading: Some(loading) });

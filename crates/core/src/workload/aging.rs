@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::measure::counters::Snapshot;
 use crate::result::{Aged, Load, Written};
 use crate::store::Session;
-use crate::workload::loading::Teller;
+use crate::workload::loading::{Doing, Teller};
 use crate::workload::parameter::common::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
@@ -44,7 +44,8 @@ impl Aging {
             return Ok(());
         }
         let (mut key, mut value, mut was) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut aged, mut teller) = (Aged { times, store_ns: 0 }, Teller::new(records * u64::from(times)));
+        let mut aged = Aged { times, store_ns: 0 };
+        let mut teller = Teller::new(Doing::Writing, records * u64::from(times));
         let (mut writes, mut changes, before) = (0, 0, Snapshot::now());
         for version in (0..times).rev() {
             for index in shuffled(records, u64::from(version)) {
@@ -62,7 +63,7 @@ impl Aging {
                 let of_this =
                     Written { records: 1, key_bytes: key.len() as u64, value_bytes: value.len() as u64 };
                 *written = written.plus(of_this);
-                teller.loaded(writes);
+                teller.done(writes);
             }
         }
         Acknowledged::new("writes before the operations", changes, 1, &before.until_now()).note(acknowledged);

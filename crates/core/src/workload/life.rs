@@ -40,6 +40,7 @@ use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
+use crate::workload::loading::{Doing, Teller};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::parameter::common::{AFTER_LOAD, BATCH, EQUAL_CACHE};
 use crate::workload::promise::Acknowledged;
@@ -297,6 +298,7 @@ impl<'a> Aging<'a> {
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
+        let mut teller = Teller::new(Doing::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let mut steps = || self.gauge.over(|| crew.round(Order { round: lane::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {
@@ -307,6 +309,10 @@ impl<'a> Aging<'a> {
                 .disk_without(alongside::BACKUP)
                 .map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauged, disk });
+            if tenths.len() == TENTHS {
+                teller.now_of(self.work.steps * most as u64);
+            }
+            teller.done(self.work.steps * tenths.len() as u64);
         }
         Ok(tenths)
     }

@@ -6,7 +6,7 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::workload::batch::Batch;
-use crate::workload::loading::Teller;
+use crate::workload::loading::{Doing, Teller};
 use crate::workload::parameter::common::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
@@ -41,7 +41,7 @@ pub fn load(
     if all == Some(0) {
         return Ok((load, written));
     }
-    let (mut batches, mut teller) = (0, all.map(Teller::new));
+    let (mut batches, mut teller) = (0, all.map(|all| Teller::new(Doing::Loading, all)));
     let before = Snapshot::now();
     loop {
         batch.clear();
@@ -57,7 +57,7 @@ pub fn load(
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());
         written = written.plus(Written { records: records.len() as u64, key_bytes, value_bytes });
         if let Some(teller) = &mut teller {
-            teller.loaded(written.records);
+            teller.done(written.records);
         }
     }
     let counters = before.until_now();

@@ -1,17 +1,46 @@
-//! The progress of a trial's loading, as its process tells the run.
+//! The progress of a trial's loading and of other long work, as its process tells the run.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::workload::told::{self, Place};
 
 /// The interval at which it is told.
 const EVERY: Duration = Duration::from_millis(500);
 
+/// The work that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Doing {
+    /// Records, or rows, are loaded.
+    Loading,
+    /// Records that are there are written again, or others in their place.
+    Writing,
+    /// Most records are removed.
+    Removing,
+}
+
+impl Doing {
+    const ALL: [Doing; 3] = [Doing::Loading, Doing::Writing, Doing::Removing];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Doing::Loading => "loading",
+            Doing::Writing => "writing",
+            Doing::Removing => "removing",
+        }
+    }
+}
+
 /// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loading {
-    /// Records, or rows, that are loaded.
+    /// The work.
+    pub doing: Doing,
+    /// Records, or rows, that are done.
     pub done: u64,
     /// All that will be.
     pub all: u64,
@@ -30,20 +59,22 @@ impl Loading {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }
 
-    /// The progress that was told last; `None` where nothing is being loaded.
+    /// The progress that was told last; `None` where nothing is being written.
     pub fn read(file: &File) -> Option<Loading> {
-        let [done, all, took_ns] = told::read(file, Place::LOADING)?;
-        (all > 0).then(|| Loading { done, all, took: Duration::from_nanos(took_ns) })
+        let [done, all, took_ns, doing] = told::read(file, Place::LOADING)?;
+        let doing = *Doing::ALL.get(usize::try_from(doing).ok()?)?;
+        (all > 0).then(|| Loading { doing, done, all, took: Duration::from_nanos(took_ns) })
     }
 
     fn tell(&self) {
-        told::tell(Place::LOADING, [self.done, self.all, self.took.as_nanos() as u64]);
+        told::tell(Place::LOADING, [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64]);
     }
 }
 
 /// Tells it now and then.
 #[derive(Debug)]
 pub struct Teller {
+    doing: Doing,
     all: u64,
     start: Instant,
     due: Duration,
@@ -51,23 +82,28 @@ pub struct Teller {
 
 impl Teller {
     /// Before the first of so many records.
-    pub fn new(all: u64) -> Teller {
-        Teller { all, start: Instant::now(), due: EVERY }
+    pub fn new(doing: Doing, all: u64) -> Teller {
+        Teller { doing, all, start: Instant::now(), due: EVERY }
     }
 
-    /// So many are loaded.
-    pub fn loaded(&mut self, done: u64) {
+    /// So many are to be done in all, as it turns out.
+    pub fn now_of(&mut self, all: u64) {
+        self.all = all;
+    }
+
+    /// So many are done.
+    pub fn done(&mut self, done: u64) {
         let took = self.start.elapsed();
         if took >= self.due {
             self.due = took + EVERY;
-            Loading { done, all: self.all, took }.tell();
+            Loading { doing: self.doing, done, all: self.all, took }.tell();
         }
     }
 }
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        Loading { done: 0, all: 0, took: Duration::ZERO }.tell();
+        Loading { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.tell();
     }
 }
 
@@ -77,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_rate_tells_the_rest() {
-        let told = Loading { done: 300, all: 1000, took: Duration::from_secs(3) };
+        let told = Loading { doing: Doing::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!((told.rate_per_s(), told.left()), (100.0, Some(Duration::from_secs(7))));
     }
 
@@ -85,16 +121,23 @@ mod tests {
     fn nothing_is_loading_before_and_after() {
         let Some(file) = told::file() else { return };
         assert_eq!(Loading::read(&file), None, "nothing was told");
-        told::write(&file, Place::LOADING, [300, 1000, 3_000_000_000]);
-        let told = Loading { done: 300, all: 1000, took: Duration::from_secs(3) };
+        told::write(&file, Place::LOADING, [300, 1000, 3_000_000_000, 1]);
+        let told = Loading { doing: Doing::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!(Loading::read(&file), Some(told));
-        told::write(&file, Place::LOADING, [0, 0, 0]);
+        told::write(&file, Place::LOADING, [0, 0, 0, 1]);
         assert_eq!(Loading::read(&file), None, "it is over");
     }
 
     #[test]
+    fn each_work_is_told_by_its_place() {
+        for (place, doing) in Doing::ALL.into_iter().enumerate() {
+            assert_eq!(doing as usize, place);
+        }
+    }
+
+    #[test]
     fn nothing_loaded_yet_has_no_end_in_sight() {
-        let first = Loading { done: 0, all: 10, took: Duration::from_secs(1) };
+        let first = Loading { doing: Doing::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
         assert_eq!((first.rate_per_s(), first.left()), (0.0, None));
     }
 }

@@ -13,14 +13,14 @@ use crate::kernel::system;
 #[derive(Debug, Clone, Copy)]
 pub struct Place<const N: usize>(u64);
 
-impl Place<3> {
-    /// The progress of its loading: records loaded, records in all, nanoseconds since the first.
-    pub const LOADING: Place<3> = Place(0);
+impl Place<4> {
+    /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of [`super::loading::Doing`].
+    pub const LOADING: Place<4> = Place(0);
 }
 
 impl Place<2> {
     /// The step that it is at: which one by the order of [`super::step::Step`], and how many steps were begun.
-    pub const STEP: Place<2> = Place(24);
+    pub const STEP: Place<2> = Place(32);
 }
 
 /// A file to tell by; `None` where the system has none that is in memory alone.
@@ -75,10 +75,10 @@ mod tests {
         let Some(file) = file() else { return };
         assert_eq!(read(&file, Place::STEP), None);
         write(&file, Place::STEP, [7, 8]);
-        write(&file, Place::LOADING, [1, 2, u64::MAX]);
+        write(&file, Place::LOADING, [1, 2, u64::MAX, 1]);
         assert_eq!(
             (read(&file, Place::LOADING), read(&file, Place::STEP)),
-            (Some([1, 2, u64::MAX]), Some([7, 8]))
+            (Some([1, 2, u64::MAX, 1]), Some([7, 8]))
         );
     }
 }

@@ -336,7 +336,8 @@ impl Listener for EventSender<'_> {
                 self.out.say(&Message::Trial { cell: cell.clone(), position, left_s });
             }
             Event::Loading { loading } => {
-                let loading = loading.map(|Loading { done, all, took }| (done, all, took.as_secs_f64()));
+                let loading =
+                    loading.map(|Loading { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
                 self.out.say(&Message::Loading { loading });
             }
             Event::Left { why } => self.out.say(&Message::Left { why: why.into() }),

@@ -174,8 +174,8 @@ impl Here {
                 listener.hear(&Event::TrialStarted { cell: &cell, position, left });
             }
             Message::Loading { loading } => {
-                let loading = loading.and_then(|(done, all, took_s)| {
-                    Some(Loading { done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
+                let loading = loading.and_then(|(doing, done, all, took_s)| {
+                    Some(Loading { doing, done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
                 });
                 listener.hear(&Event::Loading { loading });
             }

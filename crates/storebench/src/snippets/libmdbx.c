@@ -27,6 +27,8 @@ int open_records(const char *folder, MDBX_env **env, MDBX_dbi *db) {
                                        {{pagesize}});
     if (!failed) failed = mdbx_env_set_maxreaders(*env, {{max_readers}});
     if (!failed) failed = mdbx_env_open(*env, folder, flags, 0600);
+[sync_bytes!=0]     /* Commits that are not synced at once are after so many bytes. */
+[sync_bytes!=0]     if (!failed) failed = mdbx_env_set_syncbytes(*env, {{sync_bytes}});
     if (!failed) failed = mdbx_txn_begin(*env, NULL, 0, &txn);
     if (!failed) failed = mdbx_dbi_open(txn, NULL, 0, db);
     if (!failed) failed = mdbx_txn_commit(txn);

@@ -23,6 +23,8 @@ def open_records(folder):
     env = mdbx.Env(
         folder, flags, 0o600, geometry=sizes, maxreaders={{max_readers}}
     )
+[sync_bytes!=0]     # Commits that are not synced at once are after so many bytes.
+[sync_bytes!=0]     env.set_option(mdbx.MDBXOption.MDBX_opt_sync_bytes, {{sync_bytes}})
 [sync_mode=durable]     # libmdbx does not sync the folder that it made its file in.
 [sync_mode=durable]     made_in = os.open(folder, os.O_RDONLY)
 [sync_mode=durable]     os.fsync(made_in)

@@ -98,6 +98,16 @@ const SETTINGS: &[SettingDef] = &[
     .promising("durable is power, the others are process")
     .read_by("the environment's own account"),
     SettingDef::new(
+        "sync_bytes",
+        "a size, of whole pages",
+        "0: before the file would grow",
+        "with safe_nosync, how much is written before it syncs",
+    )
+    .bytes()
+    .read_by("the environment's own account")
+    .tune(&["67108864"])
+    .costing("a power cut can undo as much"),
+    SettingDef::new(
         "size_upper",
         "a size, a multiple of the page",
         if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
@@ -209,7 +219,12 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         return Err(given.refuse("pagesize", "a power of two from 256 to 65536"));
     }
     let default = if page == -1 { SIZE_UPPER } else { largest(page) };
-    let sizes = Sizes { upper: size("size_upper", default)?, growth_step: size("growth_step", -1)?, page };
+    let sizes = Sizes {
+        upper: size("size_upper", default)?,
+        growth_step: size("growth_step", -1)?,
+        page,
+        unsynced: given.parse("sync_bytes", "a number of bytes")?.unwrap_or(0),
+    };
     let max_readers =
         given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(options.sessions as u64));
     let mut flags = sync_mode(options, &given)?;
@@ -236,6 +251,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     if sizes.page != -1 {
         expect_taken("pagesize", &(sizes.page as u64), &u64::from(info.mi_dxb_pagesize))?;
     }
+    expect_taken("sync_bytes", &sizes.unsynced, &environment.unsynced()?)?;
     // It has as many as fill a page.
     expect_taken("max_readers", &true, &(u64::from(info.mi_maxreaders) >= max_readers))?;
     let taken = environment.flags()?;
@@ -301,6 +317,7 @@ impl Store for Libmdbx {
         let flags = self.environment.flags()?;
         let mut settings = vec![
             Setting::read_back("sync_mode", name_of(flags)),
+            Setting::read_back("sync_bytes", self.environment.unsynced()?),
             Setting::read_back("size_upper", info.mi_geo.upper),
             Setting::read_back("growth_step", info.mi_geo.grow),
             Setting::read_back("pagesize", info.mi_dxb_pagesize),

@@ -97,6 +97,7 @@ const TUNED: OfStores = &[
     (
         "libmdbx",
         &[
+            ("sync_bytes", "1048576", ""),
             ("size_upper", "1073741824", ""),
             ("growth_step", "4194304", ""),
             ("pagesize", "8192", ""),

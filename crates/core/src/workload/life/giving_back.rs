@@ -14,6 +14,7 @@ use crate::result::{Audit, Compacted, Disk, GivingBack, Stored};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
+use crate::workload::loading::{Doing, Teller};
 use crate::workload::stop::Stop;
 
 /// Of so many records one is left.
@@ -83,10 +84,13 @@ impl<'r> Remains<'r> {
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), Stop> {
         let store = bench.store()?;
         let mut session = crew::session(store)?;
+        let (mut teller, mut done) = (Teller::new(Doing::Removing, self.removed.len() as u64), 0);
         for some in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
             session.remove_batch(&keys).map_err(|error| Stop::store("removing a batch", &error))?;
+            done += some.len() as u64;
+            teller.done(done);
         }
         drop(session);
         store.settle().map_err(|error| Stop::store("settling", &error))

@@ -13,6 +13,7 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Setting};
 use storebench_core::workload::cut::Looked;
+use storebench_core::workload::loading::Doing;
 
 use crate::cli::properties::Texts;
 
@@ -96,8 +97,8 @@ pub enum Message {
     Extended { by: u64 },
     /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
-    /// The progress of the trial at hand in loading: records, of how many, in how many seconds.
-    Loading { loading: Option<(u64, u64, f64)> },
+    /// The progress of the trial at hand in long work: which, records, of how many, in how many seconds.
+    Loading { loading: Option<(Doing, u64, u64, f64)> },
     /// Something of a trial is left there for now.
     Left { why: String },
     /// A trial's log, which comes before its result.

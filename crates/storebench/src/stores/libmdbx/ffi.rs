@@ -36,6 +36,7 @@ pub const MDBX_FIRST: c_uint = 0;
 pub const MDBX_NEXT: c_uint = 8;
 pub const MDBX_SET_RANGE: c_uint = 17;
 pub const MDBX_opt_max_readers: c_uint = 1;
+pub const MDBX_opt_sync_bytes: c_uint = 2;
 pub const MDBX_CP_COMPACT: c_uint = 1;
 pub const MDBX_CHK_READWRITE: c_uint = 1;
 pub const MDBX_chk_error: c_uint = 0x11;
@@ -46,6 +47,7 @@ unsafe extern "C" {
 
     pub fn mdbx_env_create(env: *mut *mut MDBX_env) -> c_int;
     pub fn mdbx_env_set_option(env: *mut MDBX_env, option: c_uint, value: u64) -> c_int;
+    pub fn mdbx_env_get_option(env: *const MDBX_env, option: c_uint, value: *mut u64) -> c_int;
     pub fn mdbx_env_set_geometry(
         env: *mut MDBX_env,
         lower: isize,

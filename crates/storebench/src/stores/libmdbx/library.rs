@@ -47,6 +47,8 @@ pub struct Sizes {
     pub growth_step: isize,
     /// A page.
     pub page: isize,
+    /// The bytes that commits write before they are synced, where they are not at once; 0: until the file would have to grow.
+    pub unsynced: u64,
 }
 
 /// Opens or makes the environment in `directory`, which no one in this process has open already. Read transactions belong to
@@ -55,7 +57,7 @@ pub fn open(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) ->
     make_quiet();
     let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let flags = flags | ffi::MDBX_NOSTICKYTHREADS;
-    let Sizes { upper, growth_step, page } = *sizes;
+    let Sizes { upper, growth_step, page, unsynced } = *sizes;
     // SAFETY: a place for the new handle, which was just made when it is opened; the path ends in a zero byte.
     unsafe {
         Environment::new(
@@ -63,7 +65,8 @@ pub fn open(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) ->
             |env| {
                 check::<Mdbx>(ffi::mdbx_env_set_geometry(env, -1, -1, upper, growth_step, -1, page))?;
                 check::<Mdbx>(ffi::mdbx_env_set_option(env, ffi::MDBX_opt_max_readers, max_readers))?;
-                check::<Mdbx>(ffi::mdbx_env_open(env, path.as_ptr(), flags, 0o600))
+                check::<Mdbx>(ffi::mdbx_env_open(env, path.as_ptr(), flags, 0o600))?;
+                check::<Mdbx>(ffi::mdbx_env_set_option(env, ffi::MDBX_opt_sync_bytes, unsynced))
             },
         )
     }
@@ -101,6 +104,16 @@ impl Environment<Mdbx> {
         // SAFETY: the environment is open.
         check::<Mdbx>(unsafe { ffi::mdbx_env_get_flags(self.as_ptr(), &mut flags) })?;
         Ok(flags)
+    }
+
+    /// The bytes that commits write before they are synced, where they are not at once.
+    pub fn unsynced(&self) -> Result<u64> {
+        let mut bytes = 0;
+        // SAFETY: the environment is open.
+        check::<Mdbx>(unsafe {
+            ffi::mdbx_env_get_option(self.as_ptr(), ffi::MDBX_opt_sync_bytes, &mut bytes)
+        })?;
+        Ok(bytes)
     }
 
     /// The environment's description of itself.

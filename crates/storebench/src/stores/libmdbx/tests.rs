@@ -95,8 +95,14 @@ fn the_map_costs_no_disk() {
 #[test]
 fn settings_are_read_back_and_decide_the_tier() {
     let folder = new_folder();
-    let store = opened(&LIBMDBX, &folder, Some(Guarantee::Process), &[("nordahead", "true")]);
+    let store = opened(
+        &LIBMDBX,
+        &folder,
+        Some(Guarantee::Process),
+        &[("nordahead", "true"), ("sync_bytes", "1048576")],
+    );
     assert_eq!(setting(&*store, "sync_mode"), "safe_nosync");
+    assert_eq!(setting(&*store, "sync_bytes"), "1048576");
     assert_eq!(setting(&*store, "nordahead"), "true");
     for (mode, tier) in [
         ("durable", Guarantee::Power),
@@ -114,10 +120,19 @@ fn settings_are_read_back_and_decide_the_tier() {
 
 #[test]
 fn what_it_can_t_take_is_refused() {
-    for setting in [("pagesize", "5000"), ("pagesize", "128"), ("size_upper", "0"), ("growth_step", "-2")] {
+    for setting in [
+        ("pagesize", "5000"),
+        ("pagesize", "128"),
+        ("size_upper", "0"),
+        ("growth_step", "-2"),
+        ("sync_bytes", "many"),
+    ] {
         let error = refused(&LIBMDBX, &new_folder(), None, &[setting]);
         assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
     }
+    // It takes whole pages.
+    let error = refused(&LIBMDBX, &new_folder(), None, &[("sync_bytes", "5000")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{error}");
 }
 
 #[test]
@@ -147,7 +162,7 @@ fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
 #[test]
 fn it_checks_its_own_file() {
     let folder = new_folder();
-    let sizes = Sizes { upper: 1 << 30, growth_step: -1, page: -1 };
+    let sizes = Sizes { upper: 1 << 30, growth_step: -1, page: -1, unsynced: 0 };
     let environment = library::open(folder.path(), 0, &sizes, 2).unwrap();
     let value = [7; 3000];
     for key in 0..1000_u32 {

@@ -62,7 +62,12 @@ const SAMPLES: &[Sample] = &[
     (
         "libmdbx",
         None,
-        &[("sync_mode", "utterly_nosync"), ("writemap", "true"), ("pagesize", "16384")],
+        &[
+            ("sync_mode", "utterly_nosync"),
+            ("writemap", "true"),
+            ("pagesize", "16384"),
+            ("sync_bytes", "65536"),
+        ],
         Process,
     ),
     (

@@ -26,8 +26,11 @@ static void flag(const char *name, unsigned flag) {
 static void tell(void) {
     MDBX_envinfo info;
     unsigned flags;
+    uint64_t unsynced;
     must("info", mdbx_env_info_ex(env, NULL, &info, sizeof info));
     must("flags", mdbx_env_get_flags(env, &flags));
+    must("option", mdbx_env_get_option(env, MDBX_opt_sync_bytes, &unsynced));
+    printf("sync_bytes=%llu\n", (unsigned long long)unsynced);
     /* The library adds the flags of safer modes. */
     printf("sync_mode=%s\n", (flags & MDBX_UTTERLY_NOSYNC) == MDBX_UTTERLY_NOSYNC ? "utterly_nosync"
                              : flags & MDBX_SAFE_NOSYNC                          ? "safe_nosync"
