@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::result::Disk;
 
-/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files.
+/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. A store that is
+/// open may delete files meanwhile: what is gone when it is looked at counts nothing.
 ///
 /// # Errors
 /// The system's, with the path.
@@ -28,10 +29,14 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
         let failed = |error: io::Error| {
             io::Error::new(error.kind(), format!("reading sizes in {}: {error}", folder.display()))
         };
-        disk.allocated_bytes += std::fs::symlink_metadata(&folder).map_err(failed)?.blocks() * 512;
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let metadata = entry.metadata().map_err(failed)?;
+        let looked =
+            std::fs::symlink_metadata(&folder).and_then(|own| Ok((own, std::fs::read_dir(&folder)?)));
+        let looked = if folder == directory { looked.map(Some) } else { unless_gone(looked) };
+        let Some((own, entries)) = looked.map_err(failed)? else { continue };
+        disk.allocated_bytes += own.blocks() * 512;
+        for entry in entries {
+            let Some(entry) = unless_gone(entry).map_err(failed)? else { break };
+            let Some(metadata) = unless_gone(entry.metadata()).map_err(failed)? else { continue };
             if metadata.is_dir() {
                 pending.extend(Some(entry.path()).filter(|path| left_out.as_ref() != Some(path)));
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
@@ -44,9 +49,41 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
     Ok(disk)
 }
 
+/// `None` where it was deleted before it was looked at.
+fn unless_gone<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
+    match looked {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        looked => looked.map(Some),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    #[test]
+    fn what_is_deleted_meanwhile_counts_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("stays"), "12345").unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let others = scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let within = folder.path().join("within");
+                    fs::create_dir(&within).unwrap();
+                    (0..20).for_each(|name| fs::write(within.join(name.to_string()), "").unwrap());
+                    fs::remove_dir_all(within).unwrap();
+                }
+            });
+            let found: Vec<io::Result<Disk>> = (0..500).map(|_| usage(folder.path())).collect();
+            is_over.store(true, Ordering::Relaxed);
+            others.join().unwrap();
+            assert!(found.into_iter().all(|found| found.unwrap().apparent_bytes == 5));
+        });
+    }
 
     #[test]
     fn what_can_t_be_read_is_named() {
