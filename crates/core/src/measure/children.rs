@@ -7,6 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
+use procfs_core::FromRead;
+use procfs_core::process::Stat;
+
 use crate::measure::cgroup::Group;
 use crate::result::Cpu;
 
@@ -73,9 +76,7 @@ pub fn check_held() -> Result<(), String> {
 
 /// Whether a process has ended, and at most waits to be looked at by whoever started it. In cgroups of version 1 it is in none any more.
 fn has_ended(pid: u32) -> bool {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = text.rsplit_once(')').and_then(|(_, fields)| fields.trim_start().chars().next());
-    state.is_none_or(|state| matches!(state, 'Z' | 'X'))
+    Stat::from_file(format!("/proc/{pid}/stat")).map_or(true, |stat| matches!(stat.state, 'Z' | 'X'))
 }
 
 /// A server works for this process from now on. This process started it, and waits for it once it has [left].

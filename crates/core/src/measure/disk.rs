@@ -31,12 +31,13 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
         };
         let looked =
             std::fs::symlink_metadata(&folder).and_then(|own| Ok((own, std::fs::read_dir(&folder)?)));
-        let looked = if folder == directory { looked.map(Some) } else { unless_gone(looked) };
-        let Some((own, entries)) = looked.map_err(failed)? else { continue };
+        // Of `directory` itself there is nothing to sum up without it.
+        let may_be_gone = folder != directory;
+        let Some((own, entries)) = unless_gone(looked, may_be_gone).map_err(failed)? else { continue };
         disk.allocated_bytes += own.blocks() * 512;
         for entry in entries {
-            let Some(entry) = unless_gone(entry).map_err(failed)? else { break };
-            let Some(metadata) = unless_gone(entry.metadata()).map_err(failed)? else { continue };
+            let Some(entry) = unless_gone(entry, may_be_gone).map_err(failed)? else { break };
+            let Some(metadata) = unless_gone(entry.metadata(), true).map_err(failed)? else { continue };
             if metadata.is_dir() {
                 pending.extend(Some(entry.path()).filter(|path| left_out.as_ref() != Some(path)));
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
@@ -49,10 +50,10 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
     Ok(disk)
 }
 
-/// `None` where it was deleted before it was looked at.
-fn unless_gone<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
+/// `None` where it was deleted before it was looked at, and may have been.
+fn unless_gone<T>(looked: io::Result<T>, may_be_gone: bool) -> io::Result<Option<T>> {
     match looked {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if may_be_gone && error.kind() == io::ErrorKind::NotFound => Ok(None),
         looked => looked.map(Some),
     }
 }

@@ -59,7 +59,7 @@ impl Loading {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }
 
-    /// The progress that was told last; `None` where nothing is being written.
+    /// The progress that was told last; `None` where no such work is under way.
     pub fn read(file: &File) -> Option<Loading> {
         let [done, all, took_ns, doing] = told::read(file, Place::LOADING)?;
         let doing = *Doing::ALL.get(usize::try_from(doing).ok()?)?;

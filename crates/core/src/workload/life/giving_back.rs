@@ -155,7 +155,7 @@ fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(
         let watch = scope.spawn(move || {
             let mut peak = 0;
             loop {
-                // A file can go while its folder is read.
+                // A look that fails is none.
                 peak = disk::usage(folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
                 if is_over.recv_timeout(LOOKS) == Err(RecvTimeoutError::Disconnected) {
                     break peak;
