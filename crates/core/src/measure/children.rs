@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use procfs_core::FromRead;
-use procfs_core::process::Stat;
+use procfs_core::process::{Stat, StatFlags};
 
 use crate::measure::cgroup::Group;
 use crate::result::Cpu;
@@ -74,9 +74,13 @@ pub fn check_held() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a process has ended, and at most waits to be looked at by whoever started it. In cgroups of version 1 it is in none any more.
+/// Whether a process is ending or has ended, and at most waits to be looked at by whoever started it. In cgroups of version 1 it is in none
+/// any more.
 fn has_ended(pid: u32) -> bool {
-    Stat::from_file(format!("/proc/{pid}/stat")).map_or(true, |stat| matches!(stat.state, 'Z' | 'X'))
+    Stat::from_file(format!("/proc/{pid}/stat")).map_or(true, |stat| {
+        matches!(stat.state, 'Z' | 'X')
+            || StatFlags::from_bits_truncate(stat.flags).contains(StatFlags::PF_EXITING)
+    })
 }
 
 /// A server works for this process from now on. This process started it, and waits for it once it has [left].

@@ -7,15 +7,25 @@ import redis
 def open_records(url=os.environ.get("REDIS_URL", "redis://localhost")):
     return redis.Redis.from_url(url)
 
-def put(db, key, value):
-    db.set(key, value)
+[wait=0] def put(db, key, value):
+[wait=0]     db.set(key, value)
+[wait!=0] # One connection for both: WAIT is about what came before on it.
+[wait!=0] def written(db, *command):
+[wait!=0]     with db.client() as one:
+[wait!=0]         one.execute_command(*command)
+[wait!=0]         if one.wait({{wait}}, 60000) < {{wait}}:
+[wait!=0]             raise TimeoutError("too few replicas have it")
+[wait!=0] def put(db, key, value):
+[wait!=0]     written(db, "SET", key, value)
 
 # None where there is no such key.
 def get(db, key):
     return db.get(key)
 
-def remove(db, key):
-    db.delete(key)
+[wait=0] def remove(db, key):
+[wait=0]     db.delete(key)
+[wait!=0] def remove(db, key):
+[wait!=0]     written(db, "DEL", key)
 
 def close_records(db):
     db.close()

@@ -3,7 +3,9 @@
 mod client;
 mod config;
 mod kind;
+mod replicas;
 mod session;
+mod told;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
@@ -16,7 +18,7 @@ use super::support::server::{Server, open};
 pub const REDIS: StoreDef = StoreDef {
     name: "redis",
     kind: Kind::Server,
-    summary: "Redis, a private server for each trial",
+    summary: "Redis, a private server for each trial, with replicas or without",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
     version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {

@@ -57,7 +57,7 @@ impl Server for EtcdServer {
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
     const SAYING: &'static Saying =
-        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
+        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, forgets: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "wal_syncs";
 

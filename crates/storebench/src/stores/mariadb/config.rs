@@ -238,6 +238,12 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
     plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
 }
 
+/// The folder in which programs look for their messages and scripts, where a folder of programs is named: an archive is unpacked anywhere.
+pub fn base(plan: &Plan) -> Option<String> {
+    let base = plan.programs.as_deref()?.parent()?;
+    Some(format!("--basedir={}", base.display()))
+}
+
 /// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is
 /// asked for, no more than half of that, in pieces of an eighth.
 fn sorting(plan: &Plan) -> Vec<String> {
@@ -259,7 +265,8 @@ pub fn addresses(plan: &Plan) -> String {
 pub fn arguments(plan: &Plan) -> Vec<String> {
     // It loads before it is named.
     let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
-    let mut arguments: Vec<String> = plugin.into_iter().chain(plan.more.iter().cloned()).collect();
+    let mut arguments: Vec<String> =
+        base(plan).into_iter().chain(plugin).chain(plan.more.iter().cloned()).collect();
     arguments.extend(plan.value(ENGINE).map(|engine| format!("--default-storage-engine={engine}")));
     let others = plan.values.iter().filter(|(name, _)| *name != ENGINE);
     arguments.extend(others.filter_map(|(name, _)| option(plan, name)));

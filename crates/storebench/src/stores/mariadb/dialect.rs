@@ -72,7 +72,7 @@ impl Server for Mysql {
     const WAY: Way = Way::Passed;
     const NEEDS_MOMENT: bool = true;
     const SAYING: &'static Saying =
-        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
+        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, forgets: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
 
@@ -97,6 +97,7 @@ impl Server for Mysql {
         ];
         let own = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
         arguments.extend(own.map(str::to_owned));
+        arguments.extend(config::base(plan));
         arguments.extend(config::fixed_with_files(plan));
         arguments.push(config::addresses(plan));
         arguments

@@ -50,8 +50,13 @@ impl Server for NatsServer {
     const SIGN: &'static str = ".";
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
-    const SAYING: &'static Saying =
-        &Saying { name: "nats-server", stop: Signal::TERM, ends_by_signal: false, last_words };
+    const SAYING: &'static Saying = &Saying {
+        name: "nats-server",
+        stop: Signal::TERM,
+        ends_by_signal: false,
+        forgets: false,
+        last_words,
+    };
     const HOLDER: &'static str = "bucket";
     const SYNCS: &'static str = "syncs";
 
@@ -91,11 +96,7 @@ impl Server for NatsServer {
         let end = |first: u16, number: usize| End::Port(first + number as u16);
         let numbers = (1..=nodes).filter(|_| one_way.is_some());
         let ends: Vec<_> = numbers.map(|number| (end(RELAY, number), end(PEERS, number))).collect();
-        let started = Relay::private(socket, &ends, one_way.unwrap_or_default());
-        started.map(Some).map_err(|error| match error.kind() {
-            io::ErrorKind::Unsupported => StoreError::Unsupported(error.to_string()),
-            _ => StoreError::io("starting the server's network")(error),
-        })
+        members::private(socket, &ends, one_way).map(Some)
     }
 
     const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(members::lose);

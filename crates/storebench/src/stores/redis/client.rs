@@ -3,10 +3,11 @@
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::{Result, Setting, StoreError};
 
 use crate::stores::support::server::socket::Socket;
 
@@ -14,6 +15,8 @@ use crate::stores::support::server::socket::Socket;
 const ROOM: usize = 64 << 10;
 /// The records that one command adds at most: it takes as many as 1,048,576 words.
 const MOST_AT_ONCE: usize = 1 << 18;
+/// The longest time that replicas may take to have a write, in milliseconds.
+const LONGEST_WAIT_MS: usize = 60_000;
 
 /// A connection.
 pub struct Client {
@@ -29,6 +32,21 @@ pub struct Client {
     beginning: Vec<u8>,
     /// Where the value lies that was shown last.
     shown: Range<usize>,
+    /// Those of its server.
+    pub replicas: Replicas,
+}
+
+/// The facts that a connection has about the replicas of its server.
+#[derive(Default)]
+pub struct Replicas {
+    /// The number that must have a write before it is acknowledged.
+    pub wait: usize,
+    /// The number of those that are the trial's own.
+    pub own: usize,
+    /// The folder of their sockets.
+    pub folder: PathBuf,
+    /// The settings that are the connection's, or the network's.
+    pub settings: Vec<Setting>,
 }
 
 /// An answer: where its bytes lie in what was received, until the next command.
@@ -49,7 +67,16 @@ impl Client {
     /// A session over a socket that is connected.
     pub fn over(stream: Socket) -> Client {
         let input = vec![0; ROOM];
-        Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
+        Client {
+            stream,
+            out: Vec::new(),
+            input,
+            received: 0,
+            seen: 0,
+            beginning: Vec::new(),
+            shown: 0..0,
+            replicas: Replicas::default(),
+        }
     }
 
     /// The server has let the session in: from now on it waits as long as the server works.
@@ -98,8 +125,7 @@ impl Client {
         self.word(b"SET");
         self.key(key);
         self.word(value);
-        self.send()?;
-        self.answer().map(drop)
+        self.write(1)
     }
 
     /// Sets the values of many keys, all or none.
@@ -128,9 +154,7 @@ impl Client {
             self.command(1);
             self.word(b"EXEC");
         }
-        self.send()?;
-        let answers = if is_one { 1 } else { count + 2 };
-        (0..answers).try_for_each(|_| self.answer().map(drop))
+        self.write(if is_one { 1 } else { count + 2 })
     }
 
     /// Shows the value of a key, where it lies until the next call; whether it is there.
@@ -169,8 +193,37 @@ impl Client {
         self.command(1 + keys.len());
         self.word(b"DEL");
         keys.iter().for_each(|key| self.key(key));
+        self.write(1)
+    }
+
+    /// Sends commands that write and have so many answers, and waits until as many replicas as planned have what they wrote.
+    fn write(&mut self, answers: usize) -> Result<()> {
+        let wait = self.replicas.wait;
+        if wait > 0 {
+            self.command(3);
+            self.word(b"WAIT");
+            self.word(wait.to_string().as_bytes());
+            self.word(LONGEST_WAIT_MS.to_string().as_bytes());
+        }
         self.send()?;
-        self.answer().map(drop)
+        // Each is read, so that none is taken for that of the next command.
+        let mut written = Ok(());
+        for _ in 0..answers {
+            written = written.and(self.answer().map(drop));
+        }
+        if wait == 0 { written } else { written.and(self.expect_replicas(wait)) }
+    }
+
+    /// The answer to how many replicas have a write.
+    fn expect_replicas(&mut self, wait: usize) -> Result<()> {
+        match self.answer()? {
+            Answer::Number(have) if have >= wait as i64 => Ok(()),
+            Answer::Number(have) => Err(StoreError::Engine(format!(
+                "{have} of {wait} replicas had the write after {} s",
+                LONGEST_WAIT_MS / 1000
+            ))),
+            _ => Err(odd()),
+        }
     }
 
     /// The number of keys that are the session's own.

@@ -7,10 +7,14 @@ use storebench_core::store::{
 };
 
 use super::client::{Answer, Client, odd};
+use super::replicas::{self, WAIT};
+use crate::stores::support::server::members::{self, NODES, ROUND_TRIP, ROUND_TRIP_SETTING};
 use crate::stores::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
 
 /// The folder of the log, in that of the data.
 pub const LOG: &str = "appendonlydir";
+/// The file of a snapshot.
+const SNAPSHOT: &str = "dump.rdb";
 const APPENDONLY: &str = "appendonly";
 const APPENDFSYNC: &str = "appendfsync";
 const SAVE: &str = "save";
@@ -30,10 +34,13 @@ pub const SETTINGS: &[SettingDef] = &[
         URL,
         "redis://host:port/database or redis+unix:///path",
         "a private server for each trial",
-        "a running server to use instead; no other setting can be changed there (docs/servers.md)",
+        "a running server to use instead; wait can be set there, and nothing else (docs/servers.md)",
     )
     .promising("the guarantee is what that server is set up for"),
     PROGRAMS_SETTING,
+    replicas::NODES_SETTING,
+    replicas::WAIT_SETTING,
+    ROUND_TRIP_SETTING,
     SettingDef::new(
         APPENDONLY,
         "yes or no",
@@ -103,7 +110,7 @@ pub const SETTINGS: &[SettingDef] = &[
 /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
-    let of_session = given.text(URL).map(|_| &[URL][..]);
+    let of_session = given.text(URL).map(|_| &[URL, WAIT][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
     if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
         return Err(
@@ -111,7 +118,12 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         );
     }
     let data = options.directory.join(DATA);
-    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join("dump.rdb").exists());
+    if given.text(URL).is_none() {
+        let sign = if data.join(LOG).exists() { LOG } else { SNAPSHOT };
+        replicas::check(&given, &plan, &data, sign)?;
+    }
+    let data = if members::nodes(&plan) > 1 { data.join(members::FIRST.to_string()) } else { data };
+    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
     if has_log || has_snapshot {
         // It reads the log where it is to have one, else the snapshot, and does not look at the other.
         let word = |on: bool| if on { "yes" } else { "no" }.to_owned();
@@ -129,6 +141,8 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
         APPENDFSYNC => word(&["always", "everysec", "no"]),
         REWRITE_GROWTH => number(0..=1 << 30),
         REWRITE_SIZE => number(0..=1 << 50),
+        NODES | ROUND_TRIP => members::of_user(given, name),
+        WAIT => number(0..=1 << 10),
         THREADS => number(1..=128),
         SAVE => match given.text(name) {
             Some(text) if text != OFF && !is_pairs(text) => {
@@ -160,8 +174,18 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     Some(value.into())
 }
 
-/// A value as the server takes it.
-pub fn as_given(name: &str, value: &str) -> String {
+/// Whether a setting is the server's own.
+fn is_of_server(name: &str) -> bool {
+    ![URL, PROGRAMS, NODES, WAIT, ROUND_TRIP].contains(&name)
+}
+
+/// The settings that a server is started with, as it takes them.
+pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
+    let own = plan.values.iter().filter(|(name, _)| is_of_server(name));
+    own.map(|(name, value)| (*name, as_given(name, value)))
+}
+
+fn as_given(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
@@ -170,7 +194,7 @@ pub fn as_given(name: &str, value: &str) -> String {
 /// # Errors
 /// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
-    let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| is_of_server(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let told = client.run(&words).map_err(|error| match error {
         StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),
@@ -186,7 +210,11 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
         let pair = texts.chunks_exact(2).find(|pair| pair[0] == name)?;
         Some(if pair[1].is_empty() { OFF.to_owned() } else { pair[1].clone() })
     };
-    Ok(names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect())
+    let own: Vec<Setting> = names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect();
+    let mut settings = vec![Setting::read_back(NODES, replicas::count(client)? + 1)];
+    settings.extend(client.replicas.settings.iter().cloned());
+    settings.extend(own);
+    Ok(settings)
 }
 
 fn is(settings: &[Setting], name: &str, value: &str) -> bool {

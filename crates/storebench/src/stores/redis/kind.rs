@@ -7,18 +7,19 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::Known;
+use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Answer, Client, odd};
 use super::session::Records;
-use super::{PORT, config};
+use super::told::{in_info, is_idle, told_of};
+use super::{PORT, config, replicas};
+use crate::stores::support::server::members;
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way, wait_until};
 use crate::stores::support::sync_path;
 
-/// The name of its socket, in a folder that is its alone.
-const SOCKET: &str = "socket";
 /// The user that every server has, unless it is told otherwise.
 const USER: &str = "default";
 
@@ -43,8 +44,6 @@ pub enum RedisServer {}
 
 /// The facts that are known of a server for as long as its store is open.
 pub struct Kept {
-    /// The folder of its data, where it is the trial's own.
-    data: PathBuf,
     /// Whether it makes snapshots.
     saves: bool,
 }
@@ -64,8 +63,14 @@ impl Server for RedisServer {
     const SIGN: &'static str = ".";
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
-    const SAYING: &'static Saying =
-        &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
+    /// While its first log is being written it refuses to end, for good.
+    const SAYING: &'static Saying = &Saying {
+        name: "redis-server",
+        stop: Signal::TERM,
+        ends_by_signal: false,
+        forgets: true,
+        last_words,
+    };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
 
@@ -77,29 +82,52 @@ impl Server for RedisServer {
         config::plan(options)
     }
 
+    fn members(plan: &Plan, _data: &Path) -> Vec<usize> {
+        members::all(plan)
+    }
+
+    /// It does not make the folder of its data.
+    fn configure(plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
+        match replicas::data_of(plan, at) {
+            own if own == at.data => Ok(()),
+            own => members::make(&own),
+        }
+    }
+
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
         let own = [
-            ("port", "0".to_owned()),
-            ("unixsocket", at.socket.join(SOCKET).display().to_string()),
+            ("unixsocket", replicas::socket_of(at).display().to_string()),
             ("unixsocketperm", "700".to_owned()),
-            ("dir", at.data.display().to_string()),
+            ("dir", replicas::data_of(plan, at).display().to_string()),
             ("daemonize", "no".to_owned()),
         ];
         // As shipped it takes 10,000.
         let more = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
-        let planned = plan.values.iter().map(|(name, value)| (*name, config::as_given(name, value)));
-        let all = own.into_iter().chain(more).chain(planned);
+        let of_replicas = replicas::arguments(plan, at.member);
+        let all = own.into_iter().chain(of_replicas).chain(more).chain(config::arguments(plan));
         all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
-    /// While it reads its files it answers with an error.
-    fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
-        Self::connect_own(socket).is_ok_and(|mut client| client.run(&[b"PING"]).is_ok())
+    /// Replicas call by ports alone.
+    fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
+        if members::nodes(plan) == 1 {
+            return Ok(None);
+        }
+        let one_way = members::one_way(plan);
+        let ends: Vec<_> =
+            one_way.iter().map(|_| (End::Port(replicas::RELAY), End::Port(replicas::PEERS))).collect();
+        members::private(socket, &ends, one_way).map(Some)
+    }
+
+    /// While it reads its files it answers with an error. Replicas have all, and have written their logs anew, as they do then.
+    fn is_ready(_pid: u32, data: &Path, socket: &Path) -> bool {
+        replicas::connect(socket)
+            .and_then(|mut client| replicas::are_ready(&mut client, members::count(data)))
+            .unwrap_or(false)
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to redis-server"))?;
-        Ok(Client::over(socket))
+        replicas::connect(socket)
     }
 
     fn connect(address: &Address) -> Result<Client> {
@@ -130,9 +158,14 @@ impl Server for RedisServer {
         Ok(())
     }
 
-    fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
         client.begin_keys_with(beginning(name));
-        Ok(())
+        Self::begin(client, plan);
+        replicas::expect_as_many_as_wait(client)
+    }
+
+    fn begin(client: &mut Client, plan: &Plan) {
+        replicas::plan(client, plan);
     }
 
     fn drop_command(name: &str) -> String {
@@ -153,11 +186,8 @@ impl Server for RedisServer {
         config::tier(settings)
     }
 
-    fn look_at(client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<Kept> {
-        let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(odd()) };
-        let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(odd()) };
-        let data = PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec()));
-        Ok(Kept { data, saves: config::saves(settings) })
+    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<Kept> {
+        Ok(Kept { saves: config::saves(settings) })
     }
 
     /// It counts none.
@@ -167,52 +197,54 @@ impl Server for RedisServer {
 
     /// A snapshot and a new log are written by a copy of the process.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
-        let told = client.text(&[b"INFO"])?;
-        let figure =
-            |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
-        let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
-        let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
-        Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
+        let (mut forks, mut delayed, mut under_way) = (0, 0, false);
+        replicas::each(client, |one| {
+            let told = one.text(&[b"INFO"])?;
+            let figure =
+                |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
+            under_way |= figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
+            forks += figure("total_forks");
+            delayed += figure("aof_delayed_fsync");
+            Ok(())
+        })?;
+        let fork = Upkeep { work: "fork", count: forks, under_way };
+        Ok(vec![fork, Upkeep::done("delayed fsync", delayed)])
     }
 
-    /// The snapshot that is due within the hour, and the log on the disk. On a running server the records of others are in both.
+    /// Replicas have all, the snapshot that is due within the hour is made, and the log is on the disk. On a running server the records of
+    /// others are in both.
     fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }
-        wait_until::<Self>(client, is_idle)?;
-        if kept.saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
-            client.run(&[b"BGSAVE"])?;
-            wait_until::<Self>(client, is_idle)?;
-            let status = told_of(client, "rdb_last_bgsave_status")?;
-            if status != "ok" {
-                return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
-            }
-        }
-        let log = kept.data.join(config::LOG);
-        for entry in fs::read_dir(&log).into_iter().flatten() {
-            let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
-            sync_path(&entry.path())?;
-        }
-        Ok(())
+        let written = replicas::written(client)?;
+        wait_until::<Self>(client, |client| replicas::have(client, written))?;
+        replicas::each(client, |one| settle(one, kept.saves))
     }
 
     fn compact(client: &mut Client) -> Result<Option<&'static str>> {
         if told_of(client, "aof_enabled")? != "1" {
             return Ok(None);
         }
-        client.run(&[b"BGREWRITEAOF"])?;
-        wait_until::<Self>(client, is_idle)?;
+        replicas::each(client, |one| {
+            one.run(&[b"BGREWRITEAOF"])?;
+            wait_until::<Self>(one, is_idle)
+        })?;
         Ok(Some("BGREWRITEAOF"))
     }
 
     /// All that its processes hold: records, and what the server needs for them.
     fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
-        let name = "used_memory";
-        match running {
-            Some(_) => Ok((name, None)),
-            None => Ok((name, told_of(client, name)?.parse().ok())),
+        let (name, mut size) = ("used_memory", Some(0));
+        if running.is_some() {
+            return Ok((name, None));
         }
+        replicas::each(client, |one| {
+            let used = told_of(one, name)?.parse::<u64>().ok();
+            size = size.zip(used).map(|(size, used)| size + used);
+            Ok(())
+        })?;
+        Ok((name, size))
     }
 
     fn version(client: &mut Client) -> Result<String> {
@@ -232,6 +264,32 @@ impl Server for RedisServer {
     }
 }
 
+/// Makes the snapshot that is due, and has the log on the disk.
+fn settle(client: &mut Client, saves: bool) -> Result<()> {
+    wait_until::<RedisServer>(client, is_idle)?;
+    if saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
+        client.run(&[b"BGSAVE"])?;
+        wait_until::<RedisServer>(client, is_idle)?;
+        let status = told_of(client, "rdb_last_bgsave_status")?;
+        if status != "ok" {
+            return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
+        }
+    }
+    let log = folder_of(client)?.join(config::LOG);
+    for entry in fs::read_dir(&log).into_iter().flatten() {
+        let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
+        sync_path(&entry.path())?;
+    }
+    Ok(())
+}
+
+/// The folder of a server's data.
+fn folder_of(client: &mut Client) -> Result<PathBuf> {
+    let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(odd()) };
+    let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(odd()) };
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
+}
+
 /// The beginning of the keys that are the trial's own on a running server.
 fn beginning(name: &str) -> Vec<u8> {
     format!("{name}:").into_bytes()
@@ -245,31 +303,6 @@ fn wanted(error: StoreError) -> StoreError {
         }
         other => other,
     }
-}
-
-/// Whether it is neither making a snapshot, nor rewriting its log, nor behind with it.
-fn is_idle(client: &mut Client) -> Result<bool> {
-    let told = client.text(&[b"INFO", b"persistence"])?;
-    let busy = [
-        "rdb_bgsave_in_progress",
-        "aof_rewrite_in_progress",
-        "aof_rewrite_scheduled",
-        "aof_buffer_length",
-        "aof_pending_bio_fsync",
-    ];
-    // The last two are told where there is a log.
-    Ok(busy.iter().all(|name| in_info(&told, name).is_none_or(|value| value == "0")))
-}
-
-/// A fact that the server tells of itself.
-fn told_of(client: &mut Client, name: &str) -> Result<String> {
-    let told = client.text(&[b"INFO"])?;
-    let found = in_info(&told, name).map(str::to_owned);
-    found.ok_or_else(|| StoreError::Engine(format!("the server does not tell its {name}")))
-}
-
-fn in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
-    told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
 /// Of `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
@@ -313,11 +346,5 @@ mod tests {
                    19:19:12.951 * Creating\n";
         assert_eq!(last_words(log).as_deref(), Some("Bad file format"));
         assert_eq!(last_words("ready\n"), None);
-    }
-
-    #[test]
-    fn facts_are_found_by_their_whole_names() {
-        let told = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
-        assert_eq!((in_info(told, "used_memory"), in_info(told, "used")), (Some("17"), None));
     }
 }

@@ -2,12 +2,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use storebench_core::server::{self, user};
+use storebench_core::server::{self, private, user};
 use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
 use super::*;
-use crate::stores::support::testing::{after_kill, hold_to_its_end, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{
+    after_kill, hold_to_its_end, new_folder, opened, refused, setting, socket_in,
+};
 
 /// Where none is installed there is nothing to try.
 fn is_here() -> bool {
@@ -55,6 +57,10 @@ fn settings_that_do_not_take_are_refused() {
         &[("save", "often")],
         &[("save", "off")],
         &[("io-threads", "129")],
+        &[("nodes", "2")],
+        &[("wait", "1")],
+        &[("nodes", "3"), ("wait", "3")],
+        &[("round-trip", "1ms")],
         &[("colour", "red")],
     ] {
         let why = refused(&REDIS, &new_folder(), None, nonsense);
@@ -126,6 +132,86 @@ fn a_batch_of_several_commands_is_one_transaction() {
     session.remove_batch(&records.iter().map(|(key, _)| *key).collect::<Vec<_>>()).unwrap();
     session.remove_batch(&[]).unwrap();
     assert_eq!(store.count().unwrap(), 0);
+}
+
+/// A rest ends when all replicas have all. They are there again after a kill and, as what they keep is a copy, as many as before.
+#[test]
+fn replicas_have_what_the_first_server_has() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let folder = new_folder();
+    let three = [("nodes", "3"), ("wait", "0")];
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    assert_eq!((setting(&*store, "nodes").as_str(), setting(&*store, "wait").as_str()), ("3", "0"));
+    let mut session = store.session().unwrap();
+    (0..100_u8).for_each(|number| session.insert(&[number], b"value").unwrap());
+    drop(session);
+    store.settle().unwrap();
+    let data = folder.path().join(server::DATA);
+    let folders = ["1", "2", "3"].map(|number| data.join(number));
+    assert!(folders.iter().all(|one| one.join(config::LOG).is_dir()), "{folders:?}");
+    server::end_in(folder.path()).unwrap();
+    assert!(store.close().is_err());
+    // Each by itself, as the only server.
+    for copy in folders {
+        let alone = new_folder();
+        let own = alone.path().join(server::DATA);
+        fs::rename(&copy, &own).unwrap();
+        let store = opened(&REDIS, &alone, Some(Guarantee::Process), &[]);
+        assert_eq!(store.count().unwrap(), 100, "{}", copy.display());
+        store.close().unwrap();
+        fs::rename(&own, &copy).unwrap();
+    }
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &[]);
+    assert!(why.to_string().contains("nodes"), "{why}");
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    assert_eq!(store.count().unwrap(), 100);
+    store.close().unwrap();
+}
+
+/// A replica without data gets all from the first. One whose log is damaged ends, and its last words are told at once.
+#[test]
+fn a_replica_is_made_anew_and_one_that_does_not_start_is_told() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let (folder, three) = (new_folder(), [("nodes", "3")]);
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    store.close().unwrap();
+    let data = folder.path().join(server::DATA);
+    fs::remove_dir_all(data.join("2")).unwrap();
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    store.settle().unwrap();
+    store.close().unwrap();
+    let log = data.join("2").join(config::LOG);
+    assert!(log.is_dir());
+    for file in fs::read_dir(log).unwrap() {
+        fs::write(file.unwrap().path(), "nonsense").unwrap();
+    }
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &three).to_string();
+    assert!(why.contains("did not start"), "{why}");
+}
+
+/// A running server can be asked to wait for as many replicas as it has.
+#[test]
+fn more_replicas_than_a_running_server_has_are_refused() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let folder = new_folder();
+    let server = opened(&REDIS, &folder, Some(Guarantee::Power), &[("nodes", "3"), ("wait", "0")]);
+    let url = format!("redis+unix://{}/socket", socket_in(folder.path()).display());
+    let why = refused(&REDIS, &new_folder(), None, &[("url", &url), ("wait", "3")]).to_string();
+    assert!(why.contains("wait=3, but this server has 2 replicas at work"), "{why}");
+    let beside = new_folder();
+    let store = opened(&REDIS, &beside, None, &[("url", &url), ("wait", "2")]);
+    assert_eq!((setting(&*store, "nodes").as_str(), setting(&*store, "wait").as_str()), ("3", "2"));
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    assert_eq!((store.count().unwrap(), server.count().unwrap()), (1, 1));
+    store.discard().unwrap();
+    server.close().unwrap();
 }
 
 /// All that is there after a rest is also there after a kill: the snapshot that is due has been made.

@@ -144,7 +144,12 @@ impl Programs {
     /// they are of one version.
     fn first_of(&self, folders: &[PathBuf]) -> Result<Option<Installed>> {
         let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
-        let maker_in = |folder| self.maker.and_then(|name| within(folder, name));
+        // In archives it is beside the folder of the server, among scripts.
+        let scripts = |folder: &PathBuf| folder.parent().map(|above| above.join("scripts"));
+        let maker_in = |folder| {
+            let name = self.maker?;
+            within(folder, name).or_else(|| within(&scripts(folder)?, name))
+        };
         let any_maker = folders.iter().find_map(maker_in);
         let mut there: Vec<(bool, PathBuf, Option<PathBuf>)> = Vec::new();
         for folder in folders {
@@ -257,6 +262,19 @@ mod tests {
         assert_eq!(found().unwrap().version, "10.6", "the other does not run");
         script(&other.path().join("exampled"), "echo Example 11");
         assert_eq!(found().unwrap().version, "11");
+    }
+
+    /// As MariaDB's archives have it.
+    #[test]
+    fn what_makes_the_files_may_be_among_scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (bin, scripts) = (folder.path().join("bin"), folder.path().join("scripts"));
+        fs::create_dir(&bin).unwrap();
+        fs::create_dir(&scripts).unwrap();
+        script(&bin.join("exampled"), "echo Example 11");
+        script(&scripts.join("example-init"), "true");
+        let found = programs().first_of(&[bin]).unwrap().unwrap();
+        assert_eq!(found.maker, Some(scripts.join("example-init")));
     }
 
     /// It is there, so the next time may tell.

@@ -7,15 +7,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use storebench_core::server::DATA;
+use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::Address;
 use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, StoreError, expect_taken};
 pub use storebench_core::store::{NODES, ROUND_TRIP};
 use storebench_core::units;
 
+use super::files::make_folder;
 use super::plan::Plan;
 
 /// The most servers of a cluster.
 const MOST_NODES: usize = 5;
+/// The number of the first.
+pub const FIRST: usize = 1;
 
 /// The entry of the first.
 pub const NODES_SETTING: SettingDef = SettingDef::new(
@@ -86,18 +90,55 @@ pub fn one_way(plan: &Plan) -> Option<Duration> {
 
 /// The numbers of those of several that have data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+    (FIRST..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+}
+
+/// The servers of several that have data in a folder.
+pub fn count(data: &Path) -> usize {
+    numbers(data).count()
+}
+
+/// Makes the folder of the data of one that does not make it itself, unless it is there.
+///
+/// # Errors
+/// The system's.
+pub fn make(folder: &Path) -> Result<()> {
+    if folder.exists() { Ok(()) } else { make_folder(folder) }
+}
+
+/// Starts a private network between servers that know ports alone.
+///
+/// # Errors
+/// [`StoreError::Unsupported`] where none can be had; the system's.
+pub fn private(socket: &Path, ends: &[(End, End)], one_way: Option<Duration>) -> Result<Relay> {
+    Relay::private(socket, ends, one_way.unwrap_or_default()).map_err(|error| match error.kind() {
+        io::ErrorKind::Unsupported => StoreError::Unsupported(error.to_string()),
+        _ => StoreError::io("starting the server's network")(error),
+    })
+}
+
+/// Refuses data of more servers than planned.
+///
+/// # Errors
+/// With both numbers.
+pub fn expect_no_more(plan: &Plan, data: &Path) -> Result<()> {
+    let (nodes, there) = (nodes(plan), count(data));
+    expect_taken(NODES, &nodes, &nodes.max(there))
+}
+
+/// The numbers of all servers of a plan, whether they have data or not.
+pub fn all(plan: &Plan) -> Vec<usize> {
+    match nodes(plan) {
+        1 => vec![0],
+        nodes => (FIRST..=nodes).collect(),
+    }
 }
 
 /// The numbers of the servers to start on these data. One server is number 0. Of a cluster's those that were lost are not started again:
 /// what they had promised is lost, too.
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
-    let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
-    match nodes {
-        1 => vec![0],
-        _ if there.is_empty() => (1..=nodes).collect(),
-        _ => there,
-    }
+    let there = numbers(data).collect::<Vec<_>>();
+    if nodes(plan) == 1 || there.is_empty() { all(plan) } else { there }
 }
 
 /// Deletes the data of the first server that has any in a store's folder.

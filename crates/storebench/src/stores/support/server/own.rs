@@ -122,10 +122,14 @@ impl Own {
         let held: Vec<&Reached> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
         let at = Arc::new(At(at));
-        let mut processes = Vec::new();
-        for member in S::members(plan, &data) {
-            paths.member = member;
+        let members = S::members(plan, &data);
+        for member in &members {
+            paths.member = *member;
             S::configure(plan, &paths, options.sessions)?;
+        }
+        let mut processes = Vec::new();
+        for member in members {
+            paths.member = member;
             let mut command = Command::new(&found.server);
             if let Some(relay) = &relay {
                 relay.admit(&mut command).map_err(StoreError::io("entering the network between servers"))?;
@@ -137,9 +141,7 @@ impl Own {
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
             processes.push(Process::start(S::SAYING, &mut command, at.clone(), log)?);
         }
-        for process in &mut processes {
-            process.wait_until(|pid| S::is_ready(pid, &data, &paths.socket))?;
-        }
+        Process::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
         S::furnish(&paths.socket)?;
         Ok(Own { processes, socket, _relay: relay, moment })
     }

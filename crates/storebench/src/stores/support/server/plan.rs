@@ -1,6 +1,10 @@
 //! The settings that a server is started with, and the check that it took them.
 
+use std::path::PathBuf;
+
 use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
+
+use super::installed::PROGRAMS;
 
 /// The settings that were worked out.
 #[derive(Debug)]
@@ -9,6 +13,8 @@ pub struct Plan {
     pub values: Vec<(&'static str, String)>,
     /// Arguments beside them.
     pub more: Vec<String>,
+    /// The folder of the server's programs, where one is named.
+    pub programs: Option<PathBuf>,
 }
 
 impl Plan {
@@ -32,7 +38,8 @@ impl Plan {
         }
         let preset =
             |name: &str, options: &OpenOptions<'_>| preset(name, options).filter(|_| can_be_set(name));
-        Ok(Plan { values: given.values(known, own, preset)?, more: Vec::new() })
+        let programs = options.settings.get(PROGRAMS).map(PathBuf::from);
+        Ok(Plan { values: given.values(known, own, preset)?, more: Vec::new(), programs })
     }
 
     /// The value of a setting, where it is not left to the server.

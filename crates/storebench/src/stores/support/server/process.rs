@@ -25,6 +25,8 @@ use super::passing::{right_to_pass, take};
 const LONGEST_START: Duration = Duration::from_secs(120);
 /// The longest time that it may take to end in order: it writes all that is in its memory.
 const LONGEST_END: Duration = Duration::from_secs(300);
+/// The time after which one that may have forgotten that it is to end is asked again.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The bytes of a log in which a server's reasons are looked for.
 const LAST_BYTES: u64 = 1 << 20;
 /// Between two looks.
@@ -113,6 +115,8 @@ pub struct Saying {
     pub stop: Signal,
     /// Whether it then ends by that signal, with its work done.
     pub ends_by_signal: bool,
+    /// Whether it forgets the signal where it can't end at the moment.
+    pub forgets: bool,
     /// Why it ended, out of its log.
     pub last_words: fn(&str) -> Option<String>,
 }
@@ -159,28 +163,34 @@ impl Process {
         Ok(Process { child, at, log, saying, ended: false })
     }
 
-    /// Waits until `is_ready`, which is told the process's number, says so.
+    /// Waits until `is_ready`, which is told a process's number, says so of each.
     ///
     /// # Errors
-    /// The server's message; when it does not come up.
-    pub fn wait_until(&mut self, mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
-        let (start, name) = (Instant::now(), self.saying.name);
-        loop {
-            if is_ready(self.child.id()) {
-                return Ok(());
-            }
-            let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
-            if let Some(status) = ended {
-                self.ended = true;
-                children::leave(self.child.id());
-                return Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))));
+    /// The message of the server that ended; when one does not come up.
+    pub fn wait_for_all(processes: &mut [Process], mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
+        let start = Instant::now();
+        while !processes.iter().all(|process| is_ready(process.child.id())) {
+            for process in &mut *processes {
+                process.expect_at_work()?;
             }
             if start.elapsed() > LONGEST_START {
+                let name = processes.first().map_or("the server", |process| process.saying.name);
                 let message = format!("{name} was not ready after {} s", LONGEST_START.as_secs());
                 return Err(StoreError::Engine(message));
             }
             std::thread::sleep(PAUSE);
         }
+        Ok(())
+    }
+
+    /// Refuses one that has ended.
+    fn expect_at_work(&mut self) -> Result<()> {
+        let name = self.saying.name;
+        let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
+        let Some(status) = ended else { return Ok(()) };
+        self.ended = true;
+        children::leave(self.child.id());
+        Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))))
     }
 
     /// Why it ended, as it says itself.
@@ -216,12 +226,16 @@ impl Process {
     }
 
     fn asked_to_end(&mut self) -> std::io::Result<ExitStatus> {
-        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
-            // One that has ended by itself is not there any more.
-            let _ = kill_process(pid, self.saying.stop);
-        }
         let start = Instant::now();
+        let mut asked: Option<Instant> = None;
         while start.elapsed() < LONGEST_END {
+            if asked.is_none_or(|asked| self.saying.forgets && asked.elapsed() > PATIENCE) {
+                if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+                    // One that has ended by itself is not there any more.
+                    let _ = kill_process(pid, self.saying.stop);
+                }
+                asked = Some(Instant::now());
+            }
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }

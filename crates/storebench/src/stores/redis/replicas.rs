@@ -1,0 +1,200 @@
+//! Replicas: servers that have all records of another, some of them before a write is acknowledged.
+
+use std::path::{Path, PathBuf};
+
+use storebench_core::store::{Given, Result, Setting, SettingDef, StoreError};
+use storebench_core::units::counted;
+
+use super::client::{Client, Replicas, odd};
+use super::told::{in_info, is_idle};
+use crate::stores::support::server::members::{self, FIRST, NODES, ROUND_TRIP};
+use crate::stores::support::server::socket::Socket;
+use crate::stores::support::server::{Paths, Plan};
+
+/// The number of replicas that have a write before it is acknowledged.
+pub const WAIT: &str = "wait";
+/// Where a server with replicas listens for them, and the network between them before that.
+pub const PEERS: u16 = 7379;
+pub const RELAY: u16 = 8379;
+/// The name of the first one's socket, in a folder that is its alone. Replicas add their numbers.
+const SOCKET: &str = "socket";
+
+/// The entry of the number of servers.
+pub const NODES_SETTING: SettingDef = SettingDef::new(
+    NODES,
+    "1, 3 or 5",
+    "1",
+    "how many servers there are, on this machine and in one place: the first takes reads and writes, and the others are its replicas",
+)
+.read_by("INFO replication");
+
+/// The entry of [`WAIT`].
+pub const WAIT_SETTING: SettingDef = SettingDef::new(
+    WAIT,
+    "a whole number of replicas",
+    "as many as make most servers; with a URL 0",
+    "how many replicas have a write, in memory at least, before it is acknowledged (WAIT)",
+);
+
+/// Tells a connection which replicas a plan has.
+pub fn plan(client: &mut Client, plan: &Plan) {
+    let own = members::nodes(plan) - 1;
+    let folder = std::mem::take(&mut client.replicas.folder);
+    let mut settings = vec![Setting::given(WAIT, wait(plan))];
+    settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
+    client.replicas = Replicas { wait: wait(plan), own, folder, settings };
+}
+
+/// The replicas that have a write before it is acknowledged: of the trial's own servers, so many that most have it.
+pub fn wait(plan: &Plan) -> usize {
+    plan.value(WAIT).and_then(|text| text.parse().ok()).unwrap_or(members::nodes(plan) / 2)
+}
+
+/// Refuses a plan that its own servers can't carry out on these data, of which a single server's have this `sign`.
+///
+/// # Errors
+/// For a setting that does not go with the others, or with the data.
+pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<()> {
+    let nodes = members::nodes(plan);
+    if wait(plan) >= nodes {
+        let message = format!("fewer than nodes={nodes}: one of them takes the writes");
+        return Err(given.refuse(WAIT, &message));
+    }
+    members::check(given, plan, data, sign)?;
+    members::expect_no_more(plan, data)
+}
+
+/// The folder of the data of a server.
+pub fn data_of(plan: &Plan, at: &Paths) -> PathBuf {
+    if members::nodes(plan) == 1 { at.data.clone() } else { at.data.join(at.member.to_string()) }
+}
+
+/// The path of a server's socket.
+pub fn socket_of(at: &Paths) -> PathBuf {
+    at.socket.join(socket_name(at.member))
+}
+
+fn socket_name(member: usize) -> String {
+    if member <= FIRST { SOCKET.to_owned() } else { format!("{SOCKET}-{member}") }
+}
+
+/// The settings of a server with replicas, and of a replica, to which records are sent at once, not seconds later together with other
+/// replicas.
+pub fn arguments(plan: &Plan, member: usize) -> Vec<(&'static str, String)> {
+    if members::nodes(plan) == 1 {
+        return vec![("port", "0".to_owned())];
+    }
+    let port = if member == FIRST { PEERS } else { PEERS + member as u16 };
+    let mut settings = vec![
+        ("bind", "127.0.0.1".to_owned()),
+        ("port", port.to_string()),
+        ("repl-diskless-sync-delay", "0".to_owned()),
+    ];
+    if member != FIRST {
+        let called = if members::one_way(plan).is_some() { RELAY } else { PEERS };
+        settings.push(("replicaof", format!("127.0.0.1 {called}")));
+    }
+    settings
+}
+
+/// Connects to the first of the trial's own servers, whose sockets are in this folder.
+///
+/// # Errors
+/// The system's.
+pub fn connect(folder: &Path) -> Result<Client> {
+    let mut client = connect_to(folder, FIRST)?;
+    client.replicas.folder = folder.to_owned();
+    Ok(client)
+}
+
+fn connect_to(folder: &Path, member: usize) -> Result<Client> {
+    let socket = Socket::own(folder, &socket_name(member));
+    socket.map(Client::over).map_err(StoreError::io("connecting to redis-server"))
+}
+
+/// Asks a server, and each of its replicas that is the trial's own.
+///
+/// # Errors
+/// The servers'.
+pub fn each(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
+    ask(client)?;
+    let mut replicas = FIRST + 1..=FIRST + client.replicas.own;
+    replicas.try_for_each(|member| ask(&mut connect_to(&client.replicas.folder, member)?))
+}
+
+/// Whether a server is at work, and where there are several, all others are replicas that have all records, and all are at rest.
+///
+/// # Errors
+/// The servers'.
+pub fn are_ready(client: &mut Client, servers: usize) -> Result<bool> {
+    client.run(&[b"PING"])?;
+    if servers < 2 {
+        return Ok(true);
+    }
+    client.replicas.own = servers - 1;
+    let mut are_ready = count(client)? >= client.replicas.own;
+    each(client, |one| {
+        are_ready &= is_idle(one)?;
+        Ok(())
+    })?;
+    Ok(are_ready)
+}
+
+/// The replicas that a server has and that have had all its records once.
+///
+/// # Errors
+/// The server's.
+pub fn count(client: &mut Client) -> Result<usize> {
+    Ok(offsets(&client.text(&[b"INFO", b"replication"])?).count())
+}
+
+/// Refuses a server that has fewer replicas than are to have a write.
+///
+/// # Errors
+/// With both numbers; the server's.
+pub fn expect_as_many_as_wait(client: &mut Client) -> Result<()> {
+    let wait = client.replicas.wait;
+    let count = if wait == 0 { 0 } else { count(client)? };
+    if count >= wait {
+        return Ok(());
+    }
+    let have = counted(count as u64, "replica");
+    Err(StoreError::BadSetting(format!("redis: wait={wait}, but this server has {have} at work")))
+}
+
+/// The end of all that a server has written.
+///
+/// # Errors
+/// The server's.
+pub fn written(client: &mut Client) -> Result<u64> {
+    let told = client.text(&[b"INFO", b"replication"])?;
+    in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok()).ok_or_else(odd)
+}
+
+/// Whether the trial's own replicas have all up to there.
+///
+/// # Errors
+/// The server's.
+pub fn have(client: &mut Client, written: u64) -> Result<bool> {
+    let told = client.text(&[b"INFO", b"replication"])?;
+    Ok(offsets(&told).filter(|has| *has >= written).count() >= client.replicas.own)
+}
+
+/// The end of what each replica has that is at work, as it says.
+fn offsets(told: &str) -> impl Iterator<Item = u64> {
+    let lines = told.lines().filter(|line| line.starts_with("slave") && line.contains(",state=online,"));
+    lines.filter_map(|line| line.split_once(",offset=")?.1.split(',').next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_that_are_at_work_are_counted() {
+        let told = "role:master\r\nconnected_slaves:2\r\nslave0:ip=127.0.0.1,port=7381,state=online,offset=42,lag=0\r\n\
+                    slave1:ip=127.0.0.1,port=7382,state=wait_bgsave,offset=0,lag=0\r\nmaster_repl_offset:42\r\n";
+        assert_eq!(offsets(told).collect::<Vec<_>>(), [42]);
+        assert_eq!(in_info(told, "master_repl_offset"), Some("42"));
+    }
+}
