@@ -74,7 +74,7 @@ by_other() {
 }
 
 by_storebench() {
-    rates "$box/crud.toml" "etcd=etcd+unix://$box/client:0" update get
+    rates "$box/crud.toml" update get --url "etcd=etcd+unix://$box/client:0"
 }
 
 # ---- The pairs

@@ -70,7 +70,7 @@ by_other() {
 }
 
 by_storebench() {
-    rates "$box/crud.toml" nats=nats://127.0.0.1:4222 update get
+    rates "$box/crud.toml" update get --url nats=nats://127.0.0.1:4222
 }
 
 # ---- The pairs

@@ -120,7 +120,7 @@ by_other() {
 }
 
 by_storebench() {
-    rates "$box/batch.toml" "postgres=postgresql://bench@/postgres?host=$box/server" insert select
+    rates "$box/batch.toml" insert select --url "postgres=postgresql://bench@/postgres?host=$box/server"
 }
 
 # ---- The pairs

@@ -60,7 +60,7 @@ by_other() {
 }
 
 by_storebench() {
-    rates "$box/crud.toml" "redis=redis+unix://$socket" update get
+    rates "$box/crud.toml" update get --url "redis=redis+unix://$socket"
 }
 
 # ---- The pairs

@@ -61,13 +61,15 @@ guarantee = ["default"]
 END
 }
 
-# rates PLAN URL OPERATION OPERATION: operations per second of the two in the plan's only cell, on one line.
+# rates PLAN OPERATION OPERATION OPTION...: operations per second of the two in the plan's only cell, on one line.
 rates() {
     rm -rf "$box/runs"
-    "$storebench" run "$1" --url "$2" --out "$box/runs" >"$box/storebench" 2>&1 ||
+    plan=$1 one=$2 other=$3
+    shift 3
+    "$storebench" run "$plan" "$@" --out "$box/runs" >"$box/storebench" 2>&1 ||
         fail "storebench failed: $(tail -n 1 "$box/storebench")"
     "$storebench" report "$box"/runs/* --csv-long >"$box/long.csv"
-    awk -v one="$3" -v other="$4" '
+    awk -v one="$one" -v other="$other" '
         # Fields that hold commas stand in quotes.
         function cut(line, fields, at, letter, quoted, count) {
             split("", fields)

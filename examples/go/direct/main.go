@@ -138,10 +138,10 @@ func main() {
 		}
 		fmt.Printf("%s %s %.0f ns\n", os.Args[1], name, float64(sum.Nanoseconds())/float64(operations))
 	}
+	timed("update", func() error { return store.put(key, value) })
 	timed("get", func() (err error) {
 		into, err = store.get(key, into)
 		return err
 	})
-	timed("update", func() error { return store.put(key, value) })
 	check(store.close())
 }

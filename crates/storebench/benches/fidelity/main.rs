@@ -92,6 +92,10 @@ const CONTESTS: &[Contest] = &[
     contest::<direct::wiredtiger::WiredTiger>("wiredtiger"),
     #[cfg(feature = "unqlite")]
     contest::<direct::unqlite::UnQLite>("unqlite"),
+    #[cfg(feature = "redb")]
+    contest::<direct::redb::Redb>("redb"),
+    #[cfg(feature = "fjall")]
+    contest::<direct::fjall::Fjall>("fjall"),
     #[cfg(feature = "sled")]
     contest::<direct::sled::Sled>("sled"),
     contest::<direct::folder::Folder>("flat-folder"),

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "berkeleydb")]
 pub mod berkeleydb;
+#[cfg(feature = "fjall")]
+pub mod fjall;
 pub mod folder;
 #[cfg(feature = "leveldb")]
 pub mod leveldb;
@@ -12,6 +14,8 @@ pub mod lmdb;
 #[cfg(any(feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
 #[path = "../../../src/stores/opaque.rs"]
 mod opaque;
+#[cfg(feature = "redb")]
+pub mod redb;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb;
 #[cfg(feature = "sled")]
