@@ -29,7 +29,8 @@ server=
 engine=
 guarantee=process
 case "$store" in
-bbolt | pebble | badger) table=$store engine=$store ;;
+bbolt | badger) table=$store engine=$store ;;
+pebble) table=$store engine=$store guarantee=none ;;
 c-duckdb) table=duckdb guarantee=power ;;
 rust-turso) table=turso ;;
 *) fail "usage: scripts/pairs-direct.sh bbolt|pebble|badger|c-duckdb|rust-turso [PAIRS [OPERATIONS]]" ;;

@@ -7,7 +7,8 @@
 
 #include "duckdb.h"
 
-enum { KEY = 32 };
+/* storebench loads in batches of 500, too. */
+enum { KEY = 32, BATCH = 500 };
 
 static duckdb_statement read_one, write_one;
 static unsigned char key[KEY], *value, *into;
@@ -70,7 +71,7 @@ static void timed(const char *name, void (*call)(void), uint64_t records, long o
 }
 
 int main(int count, char **given) {
-    check(count != 5, "usage: c-duckdb-direct RECORDS BYTES OPERATIONS FOLDER:");
+    if (count != 5) return fputs("usage: c-duckdb-direct RECORDS BYTES OPERATIONS FOLDER\n", stderr), 2;
     uint64_t records = strtoull(given[1], NULL, 10);
     size = strtoul(given[2], NULL, 10), value = malloc(size), into = malloc(size);
     char path[4096];
@@ -78,16 +79,21 @@ int main(int count, char **given) {
     duckdb_database database;
     duckdb_connection connection;
     duckdb_config config;
-    check(duckdb_create_config(&config) || duckdb_open_ext(path, &database, config, NULL), "opening");
+    check(duckdb_create_config(&config), "opening");
+    duckdb_set_config(config, "autoinstall_known_extensions", "false");
+    duckdb_set_config(config, "autoload_known_extensions", "false");
+    check(duckdb_open_ext(path, &database, config, NULL), "opening");
     duckdb_destroy_config(&config);
     check(duckdb_connect(database, &connection), "connecting");
     query(connection, "CREATE TABLE records (k BLOB PRIMARY KEY, v BLOB NOT NULL)");
     check(duckdb_prepare(connection, "SELECT v FROM records WHERE k = ?", &read_one), "preparing");
     check(duckdb_prepare(connection, "INSERT INTO records VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", &write_one), "preparing");
     query(connection, "BEGIN");
-    for (uint64_t number = 0; number < records; number++) choose(number), put();
+    for (uint64_t number = 0; number < records; number++) {
+        choose(number), put();
+        if (number % BATCH == BATCH - 1) query(connection, "COMMIT"), query(connection, "BEGIN");
+    }
     query(connection, "COMMIT");
-    query(connection, "CHECKPOINT");
     timed("update", put, records, strtol(given[3], NULL, 10));
     timed("get", get, records, strtol(given[3], NULL, 10));
     duckdb_destroy_prepare(&read_one), duckdb_destroy_prepare(&write_one);

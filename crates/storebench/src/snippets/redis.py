@@ -3,29 +3,27 @@ import os
 import redis
 
 # Where: redis://host:port/database or unix:///path, as REDIS_URL says.
-# Threads can share it: each call takes a connection of its own.
+# Threads can share it: each call takes a connection for a while.
 def open_records(url=os.environ.get("REDIS_URL", "redis://localhost")):
     return redis.Redis.from_url(url)
 
-[wait=0] def put(db, key, value):
-[wait=0]     db.set(key, value)
-[wait!=0] # One connection for both: WAIT is about what came before on it.
-[wait!=0] def written(db, *command):
-[wait!=0]     with db.client() as one:
-[wait!=0]         one.execute_command(*command)
+def put(db, key, value):
+    with db.client() as one:
+        one.set(key, value)
+[wait!=0]         # WAIT is about this connection's writes.
 [wait!=0]         if one.wait({{wait}}, 60000) < {{wait}}:
 [wait!=0]             raise TimeoutError("too few replicas have it")
-[wait!=0] def put(db, key, value):
-[wait!=0]     written(db, "SET", key, value)
 
 # None where there is no such key.
 def get(db, key):
     return db.get(key)
 
-[wait=0] def remove(db, key):
-[wait=0]     db.delete(key)
-[wait!=0] def remove(db, key):
-[wait!=0]     written(db, "DEL", key)
+def remove(db, key):
+    with db.client() as one:
+        one.delete(key)
+[wait!=0]         # WAIT is about this connection's writes.
+[wait!=0]         if one.wait({{wait}}, 60000) < {{wait}}:
+[wait!=0]             raise TimeoutError("too few replicas have it")
 
 def close_records(db):
     db.close()

@@ -37,7 +37,7 @@ fn what_most_servers_must_have_takes_a_round_trip() {
     }
 }
 
-/// A write that replicas must have takes no less than the way to one and back. Reads are the first server's own.
+/// A write that replicas must have takes no less than the way to one and back.
 #[test]
 fn a_write_waits_for_as_many_replicas_as_it_is_told_to() {
     let redis = storebench::STORES.iter().find(|def| def.name == "redis").unwrap();

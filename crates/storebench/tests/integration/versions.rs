@@ -1,9 +1,7 @@
 //! Versions of a server side by side: each folder of programs is a contestant.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use storebench_core::error::Exit;
 use storebench_core::store::Setting;
@@ -12,7 +10,7 @@ use crate::cli::support::{Scratch, missing};
 
 /// The folders of PostgreSQL's programs, as Debian has them.
 fn folders() -> Vec<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists()).collect()
 }
 
@@ -36,39 +34,6 @@ fn programs_of_another_folder_are_a_contestant_of_their_own() {
     assert_eq!(used, BTreeSet::from([one, other]));
     let version = |trial: &storebench_core::result::TrialResult| trial.ok().unwrap().store_version.clone();
     assert!(run.trials.iter().all(|trial| version(trial).starts_with(|digit: char| digit.is_ascii_digit())));
-    scratch.assert_nothing_left();
-}
-
-/// Debian's programs, laid out as MariaDB's own archives are.
-#[test]
-fn an_archive_of_mariadb_is_a_contestant_wherever_it_is_unpacked() {
-    let parts = [
-        ("/usr/sbin/mariadbd", "bin/mariadbd"),
-        ("/usr/bin/my_print_defaults", "bin/my_print_defaults"),
-        ("/usr/bin/resolveip", "bin/resolveip"),
-        ("/usr/bin/mariadb-install-db", "scripts/mariadb-install-db"),
-        ("/usr/share/mysql", "share"),
-    ];
-    if let Some((part, _)) = parts.iter().find(|(part, _)| !Path::new(part).exists()) {
-        return missing("an archive of MariaDB", &format!("there is no {part}"));
-    }
-    // The server's user must pass it.
-    let archive = tempfile::tempdir().unwrap();
-    fs::set_permissions(archive.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    for (part, name) in parts {
-        let path = archive.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        symlink(part, path).unwrap();
-    }
-    let scratch = Scratch::new();
-    let bin = archive.path().join("bin").display().to_string();
-    let work = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process --operations 5 --trials 1";
-    scratch
-        .storebench(&format!("run crud --store mariadb {work} --set mariadb.programs={bin}"))
-        .ends(Exit::Success);
-    let run = scratch.results();
-    let settings = &run.trials[0].ok().unwrap().settings;
-    assert!(settings.iter().any(|setting| setting.name == "programs" && setting.value == bin));
     scratch.assert_nothing_left();
 }
 

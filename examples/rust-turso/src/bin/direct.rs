@@ -1,5 +1,5 @@
-//! The direct loop beside which the store is held: Turso by its own interface, with syncs at checkpoints alone, without storebench and without a boundary.
-//! It reads the clock around each call, as storebench does, and prints the mean: direct 10000 1024 20000 FOLDER
+//! The direct loop beside which the store is held: Turso by its own interface, with syncs at checkpoints alone, without storebench and
+//! without a boundary. It reads the clock around each call, as storebench does, and prints the mean: direct 10000 1024 20000 FOLDER
 
 use std::error::Error;
 use std::num::NonZero;
@@ -11,6 +11,8 @@ use turso_core::{Connection, Database, PlatformIO, SqliteDialect, Statement, Val
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const KEY: usize = 32;
+/// storebench loads in batches of as many, too.
+const BATCH: u64 = 500;
 const FIRST: NonZero<usize> = NonZero::new(1).unwrap();
 const SECOND: NonZero<usize> = NonZero::new(2).unwrap();
 
@@ -80,9 +82,12 @@ fn main() -> Result<()> {
     for number in 0..records {
         chance.fill(&mut value);
         put(&mut writing, &key(number), &value)?;
+        if number % BATCH == BATCH - 1 {
+            run(&connection, "COMMIT")?;
+            run(&connection, "BEGIN IMMEDIATE")?;
+        }
     }
     run(&connection, "COMMIT")?;
-    run(&connection, "PRAGMA wal_checkpoint(TRUNCATE)")?;
     let mut timed = |name: &str, call: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>| -> Result<()> {
         let mut sum = Duration::ZERO;
         for _ in 0..operations {

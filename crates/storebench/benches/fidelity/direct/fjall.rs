@@ -40,7 +40,7 @@ impl Engine for Fjall {
     }
 
     fn put_all(&mut self, records: &[(Key, Vec<u8>)]) {
-        let mut batch = self.database.batch();
+        let mut batch = self.database.batch().durability(None);
         for (key, value) in records {
             batch.insert(&self.keyspace, &key[..], &value[..]);
         }

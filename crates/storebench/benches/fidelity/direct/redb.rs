@@ -13,9 +13,9 @@ const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records");
 pub struct Redb(Database);
 
 impl Redb {
-    fn write<'r>(&self, records: impl Iterator<Item = (&'r Key, &'r [u8])>) {
+    fn write<'r>(&self, durability: Durability, records: impl Iterator<Item = (&'r Key, &'r [u8])>) {
         let mut transaction = self.0.begin_write().expect("redb begins");
-        transaction.set_durability(Durability::None).expect("redb takes it");
+        transaction.set_durability(durability).expect("redb takes it");
         let mut table = transaction.open_table(RECORDS).expect("redb has the table");
         for (key, value) in records {
             table.insert(&key[..], value).expect("redb writes");
@@ -30,12 +30,12 @@ impl Engine for Redb {
         let mut builder = Builder::new();
         builder.set_cache_size(CACHE_BYTES as usize);
         let redb = Redb(builder.create(folder.join("records.redb")).expect("redb opens"));
-        redb.write(std::iter::empty());
+        redb.write(Durability::Immediate, std::iter::empty());
         redb
     }
 
     fn put(&mut self, key: &Key, value: &[u8]) {
-        self.write(std::iter::once((key, value)));
+        self.write(Durability::None, std::iter::once((key, value)));
     }
 
     fn get(&mut self, key: &Key, buffer: &mut [u8]) -> usize {
@@ -48,6 +48,6 @@ impl Engine for Redb {
     }
 
     fn put_all(&mut self, records: &[(Key, Vec<u8>)]) {
-        self.write(records.iter().map(|(key, value)| (key, value.as_slice())));
+        self.write(Durability::None, records.iter().map(|(key, value)| (key, value.as_slice())));
     }
 }

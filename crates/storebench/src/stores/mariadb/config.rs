@@ -238,10 +238,13 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
     plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
 }
 
-/// The folder in which programs look for their messages and scripts, where a folder of programs is named: an archive is unpacked anywhere.
+/// The folder in which programs look for their messages and scripts, where they are beside a folder of programs that is named: those of
+/// an archive do not know where it was unpacked.
 pub fn base(plan: &Plan) -> Option<String> {
     let base = plan.programs.as_deref()?.parent()?;
-    Some(format!("--basedir={}", base.display()))
+    let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
+    let is_whole = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
+    is_whole.then(|| format!("--basedir={}", base.display()))
 }
 
 /// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is

@@ -1,4 +1,6 @@
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use storebench_core::server::{self, user};
 use storebench_core::store::sql::SqlValue;
@@ -34,6 +36,40 @@ fn engines() -> Vec<&'static str> {
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
     assert_eq!(MARIADB.lacks(), Mysql::programs().lacks());
     assert!(!MARIADB.runs_by_default());
+}
+
+/// Debian's programs as they would be if they had been unpacked elsewhere, with what makes the files among scripts.
+#[test]
+fn programs_that_are_unpacked_anywhere_find_what_they_read() {
+    let parts = [
+        ("/usr/sbin/mariadbd", "bin/mariadbd"),
+        // Debian's script looks for it there.
+        ("/usr/sbin/mariadbd", "sbin/mariadbd"),
+        ("/usr/bin/my_print_defaults", "bin/my_print_defaults"),
+        ("/usr/bin/resolveip", "bin/resolveip"),
+        ("/usr/bin/mariadb-install-db", "scripts/mariadb-install-db"),
+        ("/usr/share/mysql", "share/mysql"),
+    ];
+    if let Some((part, _)) = parts.iter().find(|(part, _)| !Path::new(part).exists()) {
+        return println!("not tried: there is no {part}");
+    }
+    // The server's user must pass it.
+    let archive = new_folder();
+    fs::set_permissions(archive.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for (part, name) in parts {
+        let path = archive.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(part, path).unwrap();
+    }
+    let (folder, bin) = (new_folder(), archive.path().join("bin").display().to_string());
+    let store = opened(&MARIADB, &folder, Some(Guarantee::Process), &[("programs", &bin)]);
+    let mut session = store.sql().unwrap();
+    let asked = session.prepare("SELECT @@basedir").unwrap();
+    let mut told = String::new();
+    session.query(asked, &[], &mut |row| told = format!("{row:?}")).unwrap();
+    assert!(told.contains(&archive.path().display().to_string()), "{told}");
+    drop(session);
+    store.close().unwrap();
 }
 
 #[test]

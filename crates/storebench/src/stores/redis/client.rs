@@ -41,12 +41,26 @@ pub struct Client {
 pub struct Replicas {
     /// The number that must have a write before it is acknowledged.
     pub wait: usize,
+    /// The command that waits for them.
+    waiting: Vec<u8>,
     /// The number of those that are the trial's own.
     pub own: usize,
+    /// Connections to these, once one was asked.
+    pub others: Vec<Client>,
     /// The folder of their sockets.
     pub folder: PathBuf,
     /// The settings that are the connection's, or the network's.
     pub settings: Vec<Setting>,
+}
+
+impl Replicas {
+    /// From now on a write is acknowledged when so many have it.
+    pub fn wait_for(&mut self, count: usize) {
+        let (count_text, longest) = (count.to_string(), LONGEST_WAIT_MS.to_string());
+        let words = ["WAIT", &count_text, &longest].map(|word| format!("${}\r\n{word}\r\n", word.len()));
+        self.waiting = format!("*3\r\n{}", words.concat()).into_bytes();
+        self.wait = count;
+    }
 }
 
 /// An answer: where its bytes lie in what was received, until the next command.
@@ -200,10 +214,7 @@ impl Client {
     fn write(&mut self, answers: usize) -> Result<()> {
         let wait = self.replicas.wait;
         if wait > 0 {
-            self.command(3);
-            self.word(b"WAIT");
-            self.word(wait.to_string().as_bytes());
-            self.word(LONGEST_WAIT_MS.to_string().as_bytes());
+            self.out.extend_from_slice(&self.replicas.waiting);
         }
         self.send()?;
         // Each is read, so that none is taken for that of the next command.
@@ -410,6 +421,26 @@ mod tests {
         assert!(client.get(b"k\0", &mut |value| seen = value.to_vec()).unwrap());
         assert_eq!((seen.as_slice(), client.shown()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
         assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
+    }
+
+    /// All answers are read, whatever the first is: the next command has its own.
+    #[test]
+    fn a_write_asks_for_its_replicas_and_takes_no_answer_for_another() {
+        let (mut client, mut server) = pair();
+        client.replicas.wait_for(2);
+        let commands =
+            "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$5\r\n60000\r\n";
+        let mut refused = |answers: &str| {
+            server.write_all(answers.as_bytes()).unwrap();
+            let refused = client.set(b"k", b"v").map_err(|error| error.to_string());
+            let mut sent = vec![0; commands.len()];
+            server.read_exact(&mut sent).unwrap();
+            assert_eq!(String::from_utf8(sent).unwrap(), commands);
+            refused
+        };
+        assert!(refused("+OK\r\n:1\r\n").unwrap_err().contains("1 of 2 replicas"));
+        assert!(refused("-OOM no memory\r\n:2\r\n").unwrap_err().contains("OOM"));
+        assert_eq!(refused("+OK\r\n:2\r\n"), Ok(()));
     }
 
     #[test]

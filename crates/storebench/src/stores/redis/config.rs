@@ -189,11 +189,24 @@ fn as_given(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
-/// Every setting that the server has, in the order of [`SETTINGS`].
+/// Every setting that the server has, in the order of [`SETTINGS`]. Its replicas have the same values.
 ///
 /// # Errors
-/// The server's.
+/// The server's; where a replica has another value.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
+    let own = read_own(client)?;
+    replicas::others(client, |one| {
+        let theirs = read_own(one)?;
+        own.iter().zip(&theirs).try_for_each(|(own, their)| expect_taken(&own.name, &own.value, &their.value))
+    })?;
+    let mut settings = vec![Setting::read_back(NODES, replicas::count(client)? + 1)];
+    settings.extend(client.replicas.settings.iter().cloned());
+    settings.extend(own);
+    Ok(settings)
+}
+
+/// The settings that are a server's own.
+fn read_own(client: &mut Client) -> Result<Vec<Setting>> {
     let names = SETTINGS.iter().map(|def| def.name).filter(|name| is_of_server(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let told = client.run(&words).map_err(|error| match error {
@@ -210,11 +223,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
         let pair = texts.chunks_exact(2).find(|pair| pair[0] == name)?;
         Some(if pair[1].is_empty() { OFF.to_owned() } else { pair[1].clone() })
     };
-    let own: Vec<Setting> = names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect();
-    let mut settings = vec![Setting::read_back(NODES, replicas::count(client)? + 1)];
-    settings.extend(client.replicas.settings.iter().cloned());
-    settings.extend(own);
-    Ok(settings)
+    Ok(names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect())
 }
 
 fn is(settings: &[Setting], name: &str, value: &str) -> bool {

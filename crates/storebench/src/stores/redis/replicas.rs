@@ -38,11 +38,11 @@ pub const WAIT_SETTING: SettingDef = SettingDef::new(
 
 /// Tells a connection which replicas a plan has.
 pub fn plan(client: &mut Client, plan: &Plan) {
-    let own = members::nodes(plan) - 1;
-    let folder = std::mem::take(&mut client.replicas.folder);
-    let mut settings = vec![Setting::given(WAIT, wait(plan))];
-    settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
-    client.replicas = Replicas { wait: wait(plan), own, folder, settings };
+    let replicas = &mut client.replicas;
+    replicas.wait_for(wait(plan));
+    replicas.own = members::nodes(plan) - 1;
+    replicas.settings = vec![Setting::given(WAIT, replicas.wait)];
+    replicas.settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
 }
 
 /// The replicas that have a write before it is acknowledged: of the trial's own servers, so many that most have it.
@@ -53,7 +53,7 @@ pub fn wait(plan: &Plan) -> usize {
 /// Refuses a plan that its own servers can't carry out on these data, of which a single server's have this `sign`.
 ///
 /// # Errors
-/// For a setting that does not go with the others, or with the data.
+/// For a setting that does not go with the others, or with the data; where only replicas have data.
 pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<()> {
     let nodes = members::nodes(plan);
     if wait(plan) >= nodes {
@@ -61,6 +61,7 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
         return Err(given.refuse(WAIT, &message));
     }
     members::check(given, plan, data, sign)?;
+    members::expect_first(data)?;
     members::expect_no_more(plan, data)
 }
 
@@ -84,10 +85,9 @@ pub fn arguments(plan: &Plan, member: usize) -> Vec<(&'static str, String)> {
     if members::nodes(plan) == 1 {
         return vec![("port", "0".to_owned())];
     }
-    let port = if member == FIRST { PEERS } else { PEERS + member as u16 };
     let mut settings = vec![
         ("bind", "127.0.0.1".to_owned()),
-        ("port", port.to_string()),
+        ("port", (PEERS + (member - FIRST) as u16).to_string()),
         ("repl-diskless-sync-delay", "0".to_owned()),
     ];
     if member != FIRST {
@@ -118,34 +118,50 @@ fn connect_to(folder: &Path, member: usize) -> Result<Client> {
 /// The servers'.
 pub fn each(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
     ask(client)?;
-    let mut replicas = FIRST + 1..=FIRST + client.replicas.own;
-    replicas.try_for_each(|member| ask(&mut connect_to(&client.replicas.folder, member)?))
+    others(client, ask)
 }
 
-/// Whether a server is at work, and where there are several, all others are replicas that have all records, and all are at rest.
+/// Asks each replica that is the trial's own.
+///
+/// # Errors
+/// The servers'.
+pub fn others(client: &mut Client, ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
+    let Replicas { others, own, folder, .. } = &mut client.replicas;
+    while others.len() < *own {
+        others.push(connect_to(folder, FIRST + 1 + others.len())?);
+    }
+    others.iter_mut().try_for_each(ask)
+}
+
+/// Whether a server is at work, and where there are several, all others are replicas that have all that it has, and all are at rest.
 ///
 /// # Errors
 /// The servers'.
 pub fn are_ready(client: &mut Client, servers: usize) -> Result<bool> {
     client.run(&[b"PING"])?;
-    if servers < 2 {
+    client.replicas.own = servers.saturating_sub(1);
+    if client.replicas.own == 0 {
         return Ok(true);
     }
-    client.replicas.own = servers - 1;
-    let mut are_ready = count(client)? >= client.replicas.own;
+    let written = written(client)?;
+    if count(client)? < client.replicas.own || !have(client, written)? {
+        return Ok(false);
+    }
+    let mut are_idle = true;
     each(client, |one| {
-        are_ready &= is_idle(one)?;
+        are_idle &= is_idle(one)?;
         Ok(())
     })?;
-    Ok(are_ready)
+    Ok(are_idle)
 }
 
-/// The replicas that a server has and that have had all its records once.
+/// The replicas to which a server sends what it writes.
 ///
 /// # Errors
 /// The server's.
 pub fn count(client: &mut Client) -> Result<usize> {
-    Ok(offsets(&client.text(&[b"INFO", b"replication"])?).count())
+    let told = client.text(&[b"INFO", b"replication"])?;
+    Ok(told.lines().filter(|line| line.starts_with("slave") && line.contains(",state=online,")).count())
 }
 
 /// Refuses a server that has fewer replicas than are to have a write.
@@ -171,19 +187,23 @@ pub fn written(client: &mut Client) -> Result<u64> {
     in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok()).ok_or_else(odd)
 }
 
-/// Whether the trial's own replicas have all up to there.
+/// Whether each of the trial's own replicas says that it has all up to there. The first server is told so once a second.
 ///
 /// # Errors
-/// The server's.
+/// The servers'.
 pub fn have(client: &mut Client, written: u64) -> Result<bool> {
-    let told = client.text(&[b"INFO", b"replication"])?;
-    Ok(offsets(&told).filter(|has| *has >= written).count() >= client.replicas.own)
+    let mut all = true;
+    others(client, |one| {
+        all &= has(&one.text(&[b"INFO", b"replication"])?, written);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
-/// The end of what each replica has that is at work, as it says.
-fn offsets(told: &str) -> impl Iterator<Item = u64> {
-    let lines = told.lines().filter(|line| line.starts_with("slave") && line.contains(",state=online,"));
-    lines.filter_map(|line| line.split_once(",offset=")?.1.split(',').next()?.parse().ok())
+/// Whether a replica that tells this is past its loading, and has all up to there.
+fn has(told: &str, written: u64) -> bool {
+    let offset = in_info(told, "slave_repl_offset").and_then(|offset| offset.parse::<u64>().ok());
+    in_info(told, "master_link_status") == Some("up") && offset.is_some_and(|offset| offset >= written)
 }
 
 #[cfg(test)]
@@ -191,10 +211,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replicas_that_are_at_work_are_counted() {
-        let told = "role:master\r\nconnected_slaves:2\r\nslave0:ip=127.0.0.1,port=7381,state=online,offset=42,lag=0\r\n\
-                    slave1:ip=127.0.0.1,port=7382,state=wait_bgsave,offset=0,lag=0\r\nmaster_repl_offset:42\r\n";
-        assert_eq!(offsets(told).collect::<Vec<_>>(), [42]);
-        assert_eq!(in_info(told, "master_repl_offset"), Some("42"));
+    fn a_replica_that_loads_or_is_behind_has_not_all() {
+        let told = |link: &str, offset: u64| {
+            format!("role:slave\r\nmaster_link_status:{link}\r\nslave_repl_offset:{offset}\r\n")
+        };
+        assert!(has(&told("up", 42), 42));
+        assert!(!has(&told("up", 41), 42));
+        assert!(!has(&told("down", 42), 42));
+        assert!(!has("role:master\r\n", 0));
     }
 }

@@ -185,6 +185,10 @@ fn a_replica_is_made_anew_and_one_that_does_not_start_is_told() {
     let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
     store.settle().unwrap();
     store.close().unwrap();
+    fs::rename(data.join("1"), data.join("0")).unwrap();
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &three).to_string();
+    assert!(why.contains("the first server has lost its data"), "{why}");
+    fs::rename(data.join("0"), data.join("1")).unwrap();
     let log = data.join("2").join(config::LOG);
     assert!(log.is_dir());
     for file in fs::read_dir(log).unwrap() {

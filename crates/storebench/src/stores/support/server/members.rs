@@ -126,6 +126,20 @@ pub fn expect_no_more(plan: &Plan, data: &Path) -> Result<()> {
     expect_taken(NODES, &nodes, &nodes.max(there))
 }
 
+/// Refuses data of others without those of the first, of which they are copies.
+///
+/// # Errors
+/// [`StoreError::Engine`] where it is so.
+pub fn expect_first(data: &Path) -> Result<()> {
+    match numbers(data).next() {
+        None | Some(FIRST) => Ok(()),
+        Some(number) => Err(StoreError::Engine(format!(
+            "the first server has lost its data: rename the folder {} to {FIRST}, whose records are a copy",
+            data.join(number.to_string()).display()
+        ))),
+    }
+}
+
 /// The numbers of all servers of a plan, whether they have data or not.
 pub fn all(plan: &Plan) -> Vec<usize> {
     match nodes(plan) {
