@@ -7,8 +7,8 @@
 //!   offers and caches larger than the data, so that nothing hides what storebench itself costs.
 //! - Both sides prepare the keys and values of up to 128 operations before a clock starts. storebench then times each
 //!   call, as in every trial, and its figure is the one that its reports show: operations over the sum of their latencies.
-//!   The other side times half of its calls likewise, so that the first ratio holds the adapter and the call through a trait
-//!   object, and nothing that the clock does. The other half it times together: one reading before 128 calls, one after. The
+//!   In every other turn the other side times its calls likewise, so that the first ratio holds the adapter and the call through a trait
+//!   object, and nothing that the clock does. In the others it times them together: one reading before 128 calls, one after. The
 //!   second ratio holds what reading the clock costs, and what it hides: calls overlap where it is not read between them, and the
 //!   time-stamp counter does not wait for memory that the last instructions of a call still read.
 //! - The third ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value

@@ -120,10 +120,10 @@ impl OperationTime {
         OperationTime { calls_ns: each(calls), clocked_ns: each(calls), whole_ns: each(whole) }
     }
 
-    /// The medians of several turns.
+    /// The medians of the turns that were timed so.
     pub fn median(turns: &[OperationTime]) -> OperationTime {
         let of = |time: fn(&OperationTime) -> f64| {
-            let times: Vec<f64> = turns.iter().map(time).collect();
+            let times: Vec<f64> = turns.iter().map(time).filter(|time| time.is_finite()).collect();
             median(&times).map_or(f64::NAN, |median| median.value)
         };
         OperationTime {

@@ -26,6 +26,7 @@ pub struct Theirs<'a, E> {
     arena: Vec<u8>,
     /// Where a value that is read ends.
     buffer: Vec<u8>,
+    turns: usize,
 }
 
 impl<'a, E: Engine> Theirs<'a, E> {
@@ -40,6 +41,7 @@ impl<'a, E: Engine> Theirs<'a, E> {
             keys: Vec::with_capacity(QUANTUM_OPERATIONS),
             arena: Vec::with_capacity(QUANTUM_OPERATIONS * largest),
             buffer: vec![1; largest],
+            turns: 0,
         }
     }
 
@@ -131,15 +133,18 @@ impl<E: Engine> Side for Theirs<'_, E> {
         }
     }
 
-    /// Half of the operations are timed together, and half one by one.
+    /// Every other turn is timed together, the others one by one: as long as storebench's, so that work that comes now and then, such as a
+    /// sync, falls on as many operations.
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
-        let half = count / 2;
-        let clocked = self.operations(operation, Timed::Each, count - half);
+        self.turns += 1;
+        let timed = if self.turns.is_multiple_of(2) { Timed::Together } else { Timed::Each };
         let start = Instant::now();
-        let together = self.operations(operation, Timed::Together, half);
+        let ticks = self.operations(operation, timed, count);
         let whole_ns = start.elapsed().as_nanos() as f64;
-        let ns = |ticks| self.clock.nanoseconds(0, ticks) as f64;
-        let clocked_ns = ns(clocked) / (count - half) as f64;
-        OperationTime { clocked_ns, ..OperationTime::new(half, ns(together), whole_ns) }
+        let time = OperationTime::new(count, self.clock.nanoseconds(0, ticks) as f64, whole_ns);
+        match timed {
+            Timed::Together => OperationTime { clocked_ns: f64::NAN, ..time },
+            Timed::Each => OperationTime { calls_ns: f64::NAN, whole_ns: f64::NAN, ..time },
+        }
     }
 }

@@ -418,7 +418,6 @@ fn try_all(commands: Vec<(String, String)>) {
     });
 }
 
-/// Runs a command line as a shell does.
 /// A line as it is run: its command is narrowed, and what it is piped into stays.
 fn script(line: &str) -> String {
     let end = [" | ", " > ", " >", " && ", " ; ", " #"].iter().filter_map(|mark| line.find(mark)).min();
@@ -426,6 +425,7 @@ fn script(line: &str) -> String {
     format!("{}{rest}", substituted(command))
 }
 
+/// Runs a command line as a shell does.
 fn try_out(script: &str, place: &str, all: &Scratch) {
     let scratch = Scratch::in_memory();
     let from = format!("{}/.", all.path().display());
