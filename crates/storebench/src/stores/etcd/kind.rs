@@ -77,7 +77,7 @@ impl Server for EtcdServer {
         let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
         let cluster: Vec<String> =
             numbers.map(|number| format!("{NAME}{number}={}", called(number))).collect();
-        let data = if nodes == 1 { at.data.clone() } else { at.data.join(number.to_string()) };
+        let data = at.own_data();
         let own = [
             ("name", format!("{NAME}{number}")),
             ("data-dir", data.display().to_string()),

@@ -1,5 +1,7 @@
 //! MariaDB's settings: what a server is started with, whether it took them, and which guarantee they give.
 
+use std::path::Path;
+
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{
@@ -241,7 +243,7 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
 /// The folder in which programs look for their messages and scripts, where they are beside a folder of programs that is named: those of
 /// an archive do not know where it was unpacked.
 pub fn base(plan: &Plan) -> Option<String> {
-    let base = plan.programs.as_deref()?.parent()?;
+    let base = Path::new(plan.programs.as_deref()?).parent()?;
     let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
     let is_whole = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
     is_whole.then(|| format!("--basedir={}", base.display()))

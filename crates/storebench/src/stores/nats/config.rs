@@ -112,7 +112,6 @@ pub fn reads_by_leader(plan: &Plan, copies: usize) -> bool {
 /// The file of the server of these folders, for so many sessions.
 pub fn file(plan: &Plan, at: &Paths, sessions: usize) -> String {
     let (nodes, number) = (members::nodes(plan), at.member);
-    let data = if nodes == 1 { at.data.clone() } else { at.data.join(number.to_string()) };
     let sync =
         plan.value(SYNC_INTERVAL).map_or_else(String::new, |value| format!("{SYNC_INTERVAL}: \"{value}\""));
     let batches = SHIPPED_BATCHES.max(2 * sessions);
@@ -123,7 +122,7 @@ pub fn file(plan: &Plan, at: &Paths, sessions: usize) -> String {
          limits {{ batch {{ max_msgs: {OWN_BATCH}, max_inflight_per_stream: {batches}, max_inflight_total: {batches}, timeout: \"10m\" }} }} }}\n",
         port(PORT, number),
         port(MONITOR, number),
-        data.display(),
+        at.own_data().display(),
     );
     if nodes > 1 {
         let called = if members::one_way(plan).is_some() { RELAY } else { PEERS };

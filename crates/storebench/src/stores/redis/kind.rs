@@ -87,18 +87,15 @@ impl Server for RedisServer {
     }
 
     /// It does not make the folder of its data.
-    fn configure(plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
-        match replicas::data_of(plan, at) {
-            own if own == at.data => Ok(()),
-            own => members::make(&own),
-        }
+    fn configure(_plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
+        members::make(&at.own_data())
     }
 
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
         let own = [
             ("unixsocket", replicas::socket_of(at).display().to_string()),
             ("unixsocketperm", "700".to_owned()),
-            ("dir", replicas::data_of(plan, at).display().to_string()),
+            ("dir", at.own_data().display().to_string()),
             ("daemonize", "no".to_owned()),
         ];
         // As shipped it takes 10,000.

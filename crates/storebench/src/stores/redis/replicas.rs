@@ -65,11 +65,6 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
     members::expect_no_more(plan, data)
 }
 
-/// The folder of the data of a server.
-pub fn data_of(plan: &Plan, at: &Paths) -> PathBuf {
-    if members::nodes(plan) == 1 { at.data.clone() } else { at.data.join(at.member.to_string()) }
-}
-
 /// The path of a server's socket.
 pub fn socket_of(at: &Paths) -> PathBuf {
     at.socket.join(socket_name(at.member))

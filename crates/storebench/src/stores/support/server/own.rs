@@ -10,7 +10,7 @@ use storebench_core::server::{self, DATA};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::files::{Template, make_folder};
-use super::installed::{Installed, PROGRAMS};
+use super::installed::Installed;
 use super::kind::Server;
 use super::passing::{Way, closed_above};
 use super::plan::Plan;
@@ -24,7 +24,7 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
     let found = S::programs().chosen(options)?;
     // Two builds of one version need not have files of one form.
-    let whose = options.settings.get(PROGRAMS).map_or_else(String::new, |folder| {
+    let whose = plan.programs.as_ref().map_or_else(String::new, |folder| {
         folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
     });
     let template = Template {
@@ -65,6 +65,13 @@ pub struct Paths {
     pub moment: Option<PathBuf>,
     /// The number of the server among those that are one store; 0 where it is the only one.
     pub member: usize,
+}
+
+impl Paths {
+    /// The folder of this one's data: of several, that of its number.
+    pub fn own_data(&self) -> PathBuf {
+        if self.member == 0 { self.data.clone() } else { self.data.join(self.member.to_string()) }
+    }
 }
 
 /// A server at work. Dropping it ends it.

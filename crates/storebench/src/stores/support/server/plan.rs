@@ -1,7 +1,5 @@
 //! The settings that a server is started with, and the check that it took them.
 
-use std::path::PathBuf;
-
 use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
 
 use super::installed::PROGRAMS;
@@ -14,7 +12,7 @@ pub struct Plan {
     /// Arguments beside them.
     pub more: Vec<String>,
     /// The folder of the server's programs, where one is named.
-    pub programs: Option<PathBuf>,
+    pub programs: Option<String>,
 }
 
 impl Plan {
@@ -38,7 +36,7 @@ impl Plan {
         }
         let preset =
             |name: &str, options: &OpenOptions<'_>| preset(name, options).filter(|_| can_be_set(name));
-        let programs = options.settings.get(PROGRAMS).map(PathBuf::from);
+        let programs = options.settings.get(PROGRAMS).cloned();
         Ok(Plan { values: given.values(known, own, preset)?, more: Vec::new(), programs })
     }
 

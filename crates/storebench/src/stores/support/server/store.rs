@@ -33,9 +33,8 @@ pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let kept = S::look_at(&mut own, &settings, server.running().is_none())?;
     let syncs_before = S::synced(&mut own, &kept)?.unwrap_or(0);
     let folder = options.directory.to_path_buf();
-    let programs = options.settings.get(PROGRAMS).cloned();
     let own = Mutex::new(own);
-    Ok(Box::new(ServerStore::<S> { own, server, folder, programs, plan, guarantee, kept, syncs_before }))
+    Ok(Box::new(ServerStore::<S> { own, server, folder, plan, guarantee, kept, syncs_before }))
 }
 
 struct ServerStore<S: Server> {
@@ -43,8 +42,6 @@ struct ServerStore<S: Server> {
     own: Mutex<S::Client>,
     server: Backend,
     folder: PathBuf,
-    /// That of its programs, where the settings name one.
-    programs: Option<String>,
     plan: Plan,
     guarantee: Guarantee,
     kept: S::Kept,
@@ -98,7 +95,7 @@ impl<S: Server> Store for ServerStore<S> {
         let mut settings = S::settings(&mut own)?;
         let url = self.server.running().map(Running::url);
         settings.extend(url.map(|url| Setting::given(URL, url)));
-        settings.extend(self.programs.iter().map(|folder| Setting::given(PROGRAMS, folder)));
+        settings.extend(self.plan.programs.iter().map(|folder| Setting::given(PROGRAMS, folder)));
         settings.extend(S::settings_of_table(&mut own, &self.kept)?);
         Ok(settings)
     }
@@ -118,7 +115,7 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn version(&self) -> Option<String> {
-        if self.programs.is_none() {
+        if self.plan.programs.is_none() {
             self.server.running()?;
         }
         S::version(&mut self.own()).ok()
