@@ -68,7 +68,8 @@ fn main() -> Result<()> {
     let [records, size, operations, folder] = given.as_slice() else {
         return Err("usage: direct RECORDS BYTES OPERATIONS FOLDER".into());
     };
-    let (records, size, operations): (u64, usize, u32) = (records.parse()?, size.parse()?, operations.parse()?);
+    let (records, size, operations): (u64, usize, u32) =
+        (records.parse()?, size.parse()?, operations.parse()?);
     let path = format!("{folder}/records.db");
     let database = Database::open_file(Arc::new(PlatformIO::new()?), &path, Arc::new(SqliteDialect))?;
     let connection = database.connect()?;
