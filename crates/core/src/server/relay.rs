@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -30,32 +30,37 @@ const UNSUPPORTED: &str = "unsupported: ";
 const PIECE: usize = 64 << 10;
 const MOST_ON_THE_WAY: usize = 64 << 20;
 
-/// Where a server listens: a Unix socket of this name in a folder, or a port of a private network's only interface.
+/// Where a server listens: a Unix socket of this name in a folder, or a port of an address of a private network's only interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// The socket's name.
     Socket(String),
-    /// The port.
-    Port(u16),
+    /// The address and the port.
+    At(SocketAddrV4),
 }
 
 impl End {
+    /// A port of the address that all have for themselves.
+    pub fn port(port: u16) -> End {
+        End::At(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
+    }
+
     fn read(word: &str) -> End {
-        word.parse().map_or_else(|_| End::Socket(word.to_owned()), End::Port)
+        word.parse().map_or_else(|_| End::Socket(word.to_owned()), End::At)
     }
 
     fn word(&self) -> String {
         match self {
             End::Socket(name) => name.clone(),
-            End::Port(port) => port.to_string(),
+            End::At(address) => address.to_string(),
         }
     }
 
     fn call(&self) -> io::Result<OwnedFd> {
         match self {
             End::Socket(name) => UnixStream::connect(name).map(OwnedFd::from),
-            End::Port(port) => {
-                let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, *port))?;
+            End::At(address) => {
+                let stream = TcpStream::connect(address)?;
                 stream.set_nodelay(true)?;
                 Ok(stream.into())
             }
@@ -183,8 +188,8 @@ impl Listener {
     fn at(end: &End) -> io::Result<Listener> {
         Ok(match end {
             End::Socket(name) => Listener::Unix(listener(Path::new(name))?),
-            End::Port(port) => {
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, *port))?;
+            End::At(address) => {
+                let listener = TcpListener::bind(address)?;
                 listener.set_nonblocking(true)?;
                 Listener::Tcp(listener)
             }

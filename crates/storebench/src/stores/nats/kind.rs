@@ -93,7 +93,7 @@ impl Server for NatsServer {
     /// It knows ports alone.
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
         let (one_way, nodes) = (members::one_way(plan), members::nodes(plan));
-        let end = |first: u16, number: usize| End::Port(first + number as u16);
+        let end = |first: u16, number: usize| End::port(first + number as u16);
         let numbers = (1..=nodes).filter(|_| one_way.is_some());
         let ends: Vec<_> = numbers.map(|number| (end(RELAY, number), end(PEERS, number))).collect();
         members::private(socket, &ends, one_way).map(Some)

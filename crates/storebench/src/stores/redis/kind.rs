@@ -112,7 +112,7 @@ impl Server for RedisServer {
         }
         let one_way = members::one_way(plan);
         let ends: Vec<_> =
-            one_way.iter().map(|_| (End::Port(replicas::RELAY), End::Port(replicas::PEERS))).collect();
+            one_way.iter().map(|_| (End::port(replicas::RELAY), End::port(replicas::PEERS))).collect();
         members::private(socket, &ends, one_way).map(Some)
     }
 

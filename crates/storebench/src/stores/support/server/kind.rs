@@ -108,6 +108,10 @@ pub trait Server: Sized + 'static {
     }
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
+    /// The names and values of the environment of its programs, beside those that all have.
+    fn environment(_plan: &Plan, _at: &Paths) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.
     ///
     /// # Errors

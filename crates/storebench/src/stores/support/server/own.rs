@@ -143,6 +143,7 @@ impl Own {
             }
             command.args(S::arguments(plan, &paths, options.sessions));
             unprivileged(&mut command, &held, S::WAY)?;
+            command.envs(S::environment(plan, &paths));
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };

@@ -75,7 +75,7 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Re
     if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", libraries);
     }
-    let user = user();
+    let user = if way == Way::Own { None } else { user() };
     #[cfg(target_os = "linux")]
     let right = if way == Way::Passed { right_to_pass() } else { None };
     #[cfg(not(target_os = "linux"))]
@@ -218,7 +218,10 @@ impl Process {
         let (status, name) = (self.asked_to_end(), self.saying.name);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
-        let by_signal = self.saying.ends_by_signal && status.signal() == Some(self.saying.stop.as_raw());
+        let stop = self.saying.stop.as_raw();
+        // A shell and Java tell the signal by their code.
+        let told = status.signal() == Some(stop) || status.code() == Some(128 + stop);
+        let by_signal = self.saying.ends_by_signal && told;
         if !status.success() && !by_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
