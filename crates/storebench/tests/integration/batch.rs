@@ -6,8 +6,9 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 18] = [
+const STORES: [&str; 19] = [
     "berkeleydb",
+    "cassandra",
     "etcd",
     "fjall",
     "flat-folder",

@@ -372,6 +372,7 @@ fn a_dead_address_is_told_before_anything_is_made() {
         ("redis", "redis://"),
         ("etcd", "etcd://"),
         ("nats", "nats://"),
+        ("cassandra", "cassandra://"),
     ] {
         for (port, why) in [
             (closed, "Connection refused"),
