@@ -111,7 +111,7 @@ check: ## Check format, lints, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
-	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run
+	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench
