@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
 
 use crate::result::Latency;
 
@@ -105,12 +106,51 @@ impl Latencies {
     }
 }
 
+/// Latencies on their way from one machine to another. Nothing of them is lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Packed {
+    histogram: String,
+    sum_ns: u64,
+    sum_of_squares: f64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Latencies {
+    /// Packs them.
+    ///
+    /// # Errors
+    /// As [`Latencies::summary`].
+    pub fn pack(&self) -> Result<Packed, String> {
+        let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
+        let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
+        Ok(Packed { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
+    }
+}
+
+impl Packed {
+    /// Unpacks them.
+    ///
+    /// # Errors
+    /// A sentence, when they are not as they were packed.
+    pub fn unpack(&self) -> Result<Latencies, String> {
+        let mut histogram = resident_histogram()?;
+        histogram.add(&decode(&self.histogram)?).map_err(|error| error.to_string())?;
+        let Packed { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
+        Ok(Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns })
+    }
+}
+
 /// A quantile of latencies whose extremes are known exactly, which a histogram's buckets reach beyond.
 pub fn quantile(histogram: &Histogram<u64>, q: f64, min_ns: u64, max_ns: u64) -> u64 {
     histogram.value_at_quantile(q).clamp(min_ns.min(max_ns), max_ns)
 }
 
-fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
+/// A histogram as text, without loss.
+///
+/// # Errors
+/// As [`Latencies::summary`].
+pub(super) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).map_err(|error| error.to_string())?;
     Ok(BASE64.encode(bytes))
@@ -297,6 +337,27 @@ mod tests {
         let mut merged = all([5, 100]);
         merged.merge(&all([1, 7_000_000])).unwrap();
         assert_eq!(merged.summary().unwrap(), all([1, 5, 100, 7_000_000]).summary().unwrap());
+    }
+
+    #[test]
+    fn packed_on_several_machines_and_merged_they_are_those_of_one_process() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let values: Vec<u64> = (0..20_000).map(|_| random.u64(1..4) << random.u32(0..44)).collect();
+        let mut merged = Latencies::new().unwrap();
+        for part in values.chunks(7_001) {
+            let sent = serde_json::to_string(&all(part.iter().copied()).pack().unwrap()).unwrap();
+            let packed: Packed = serde_json::from_str(&sent).unwrap();
+            merged.merge(&packed.unpack().unwrap()).unwrap();
+        }
+        let one = all(values);
+        assert_eq!(merged.histogram(), one.histogram());
+        assert_eq!((merged.sum_ns(), merged.min_ns, merged.max_ns), (one.sum_ns(), one.min_ns, one.max_ns));
+        // Floating-point sums of squares depend on the order of their summands.
+        let (merged, one) = (merged.summary().unwrap(), one.summary().unwrap());
+        assert!((merged.stdev_ns / one.stdev_ns - 1.0).abs() < 1e-9);
+        assert_eq!(merged.histogram, one.histogram);
+        let none = Latencies::new().unwrap().pack().unwrap().unpack().unwrap();
+        assert_eq!((none.count(), none.min_ns), (0, u64::MAX));
     }
 
     #[test]

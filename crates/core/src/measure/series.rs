@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::measure::latency::{Latencies, resident_histogram};
+use crate::measure::latency::{Latencies, decode, encode, resident_histogram};
 use crate::measure::process;
 use crate::result::{Epoch, Second};
 
@@ -18,6 +18,8 @@ pub struct Series {
     /// The histogram of each thread when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
+    /// Whether the histograms of seconds are kept, for another machine to merge.
+    keeps: bool,
     /// The length of one of its seconds: a second, or an epoch.
     period: Duration,
     /// When this process was started, where that is known.
@@ -34,6 +36,8 @@ struct Gathered {
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
     done: Vec<Done>,
+    /// The histograms of these, where they are kept.
+    kept: Vec<(u32, Histogram<u64>)>,
 }
 
 /// A second or an epoch, by its number.
@@ -74,10 +78,41 @@ impl Series {
             pending: BTreeMap::new(),
             spare: histograms(PENDING).collect::<Result<_, _>>()?,
             done: Vec::new(),
+            kept: Vec::new(),
         };
         let told = told.collect::<Result<_, _>>()?;
         let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
-        Ok(Series { told, gathered: Mutex::new(gathered), period, process_start })
+        Ok(Series { told, gathered: Mutex::new(gathered), keeps: false, period, process_start })
+    }
+
+    /// The same, which keeps the histogram of each second for another machine, where it is merged with those of others.
+    pub fn kept(self) -> Series {
+        Series { keeps: true, ..self }
+    }
+
+    /// The phase has ended: the histograms of its seconds, packed.
+    ///
+    /// # Errors
+    /// When a histogram can't be written.
+    pub fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
+        let mut gathered = self.gathered();
+        gathered.sum_up(u32::MAX, self.keeps);
+        gathered.done.clear();
+        let kept = std::mem::take(&mut gathered.kept);
+        kept.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
+    }
+
+    /// Adds what another machine measured in the seconds of a phase that began, for all, at a moment.
+    ///
+    /// # Errors
+    /// When it is no histogram of latencies.
+    pub fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
+        let mut gathered = self.gathered();
+        gathered.began = Some(began);
+        for (second, text) in seconds {
+            gathered.second(*second)?.add(decode(text)?).map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     /// A phase begins.
@@ -100,7 +135,7 @@ impl Series {
     /// The phase has ended: all its seconds, where it took longer than one.
     pub fn finish(&self) -> Vec<Second> {
         let mut gathered = self.gathered();
-        gathered.sum_up(u32::MAX);
+        gathered.sum_up(u32::MAX, self.keeps);
         let done = std::mem::take(&mut gathered.done);
         if done.len() < 2 {
             return Vec::new();
@@ -120,7 +155,7 @@ impl Series {
     /// The phase has ended, which took so long: all its epochs. The last one is as long as it lasted.
     pub fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
         let mut gathered = self.gathered();
-        gathered.sum_up(u32::MAX);
+        gathered.sum_up(u32::MAX, self.keeps);
         let done = std::mem::take(&mut gathered.done);
         let epoch = |done: Done| {
             let at = self.period * done.number;
@@ -154,8 +189,8 @@ impl Gathered {
         Ok(self.pending.entry(at_s).or_insert(histogram))
     }
 
-    /// Sums up the seconds before `before`.
-    fn sum_up(&mut self, before: u32) {
+    /// Sums up the seconds before `before`; their histograms are kept, or used again.
+    fn sum_up(&mut self, before: u32, keeps: bool) {
         while let Some(entry) = self.pending.first_entry()
             && *entry.key() < before
         {
@@ -170,6 +205,10 @@ impl Gathered {
                     p999_ns: histogram.value_at_quantile(0.999),
                     max_ns: histogram.max(),
                 });
+            }
+            if keeps {
+                self.kept.push((at_s, histogram));
+                continue;
             }
             histogram.reset();
             self.spare.push(histogram);
@@ -228,7 +267,7 @@ impl Seconds<'_> {
         pending.subtract(&*told).map_err(|error| error.to_string())?;
         gathered.reached[self.thread] = now;
         let left_by_all = gathered.reached.iter().copied().min().unwrap_or(0);
-        gathered.sum_up(left_by_all);
+        gathered.sum_up(left_by_all, self.series.keeps);
         self.set_told(&mut told, latencies)?;
         drop((told, gathered));
         self.second = now;
@@ -312,6 +351,39 @@ mod tests {
         assert_eq!(epochs.iter().map(of).collect::<Vec<_>>(), [(0, 500, 1000, 999), (1000, 250, 1, 70)]);
         assert!((epochs[0].mean_ns - 500.5).abs() < 1.0);
         assert_eq!(series.finish_epochs(Duration::ZERO), []);
+    }
+
+    #[test]
+    fn seconds_of_several_machines_are_those_of_one_process() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let values: Vec<Vec<u64>> =
+            (0..2).map(|_| (0..3000).map(|_| random.u64(1..1_000_000)).collect()).collect();
+        // In the first second the first thousand, in the second the others.
+        let measured = |series: &Series, thread: usize, values: &[u64]| {
+            let mut latencies = Latencies::new().unwrap();
+            let mut seconds = series.thread(thread, &latencies).unwrap();
+            values[..1000].iter().for_each(|ns| latencies.record(*ns));
+            seconds.hand_over(&latencies, 1).unwrap();
+            values[1000..].iter().for_each(|ns| latencies.record(*ns));
+            seconds.finish(&latencies).unwrap();
+        };
+        let (alone, merged) = (Series::new(2).unwrap(), Series::new(2).unwrap());
+        alone.begin();
+        merged.begin();
+        let began = Instant::now();
+        for (thread, values) in values.iter().enumerate() {
+            measured(&alone, thread, values);
+            let there = Series::new(1).unwrap().kept();
+            there.begin();
+            measured(&there, 0, values);
+            merged.add_packed(began, &there.finish_packed().unwrap()).unwrap();
+            assert_eq!(there.finish_packed().unwrap(), [], "the next phase begins anew");
+        }
+        let told = |series: &Series| -> Vec<Second> {
+            series.finish().into_iter().map(|second| Second { in_trial_ms: None, ..second }).collect()
+        };
+        assert_eq!(told(&merged), told(&alone));
+        assert!(merged.add_packed(began, &[(0, "no histogram".into())]).is_err());
     }
 
     #[test]

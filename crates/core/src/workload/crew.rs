@@ -80,14 +80,33 @@ where
     L: Lane<H, O>,
     O: Copy + Send,
 {
+    with_line(&StartingLine::new(lanes.len(), clock), clock, lanes, open, first, work)
+}
+
+/// The same at a line of theirs, which is for as many threads as there are lanes.
+///
+/// # Errors
+/// As [`with`].
+pub fn with_line<H, L, O, T>(
+    line: &StartingLine<'_>,
+    clock: &Clock,
+    lanes: &[Mutex<L>],
+    open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
+    first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
+    work: impl FnOnce(&mut Crew<'_, H, L, O>) -> Result<T, L::Failed>,
+) -> Result<T, L::Failed>
+where
+    H: ?Sized,
+    L: Lane<H, O>,
+    O: Copy + Send,
+{
     let Some((lane, others)) = lanes.split_first() else {
         return Err(Stop::harness("no thread is to work").into());
     };
-    let line = StartingLine::new(lanes.len(), clock);
     thread::scope(|scope| {
         let mut handle = open()?;
         first(&mut handle)?;
-        let (open, line) = (&open, &line);
+        let open = &open;
         let start = |(lane, number)| Other::start(scope, open, line, lane, number);
         let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
         // With the crew the orders end, and so do the other threads.
@@ -137,6 +156,15 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
     /// # Errors
     /// That of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
+        let parts = self.parts(order)?;
+        Ok(Elapsed::of(self.clock, &parts))
+    }
+
+    /// The same; each thread's part.
+    ///
+    /// # Errors
+    /// As [`Crew::round`].
+    pub fn parts(&mut self, order: O) -> Result<Vec<Part>, L::Failed> {
         for other in &self.others {
             other.orders.send(order).map_err(|_| gone())?;
         }
@@ -148,8 +176,7 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
             let failed = parts.remove(first.min(parts.len() - 1));
             parts.insert(0, failed);
         }
-        let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
-        Ok(Elapsed::of(self.clock, &parts))
+        parts.into_iter().collect()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::clock::Clock;
 
 /// One thread's timed part of a round. Moments are the clock's.
@@ -17,10 +19,12 @@ pub struct Part {
     pub put_back_ticks: u64,
     /// The ticks for which an open loop's schedule stood still.
     pub stood_still_ticks: u64,
+    /// The ticks by which it ended later than the schedule of an open loop has it.
+    pub behind_ticks: u64,
 }
 
 /// The time that the timed part of a round took, and what of it was not spent in timed calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elapsed {
     /// From the first thread's begin to the last one's end.
     pub wall: Duration,
@@ -51,6 +55,11 @@ impl Elapsed {
             all.stood_still += took(0, part.stood_still_ticks);
         }
         all
+    }
+
+    /// Both, at the same time and on threads of their own; together they took so long.
+    pub fn beside(self, other: Elapsed, wall: Duration) -> Elapsed {
+        Elapsed { wall, ..self.plus(other) }
     }
 
     /// Both, one after the other.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::workload::pacer::Pacer;
+use crate::workload::pacer::{Pacer, wait_until};
 use crate::workload::stop::Stop;
 
 /// Whether a thread has failed, so that the others need not go on.
@@ -16,15 +16,29 @@ pub type Stopped = Arc<AtomicBool>;
 /// Where threads wait for one another.
 pub struct StartingLine<'c> {
     clock: &'c Clock,
+    /// All threads of the load, those on other machines included.
     threads: u64,
+    /// The number, among these, of the first that waits here.
+    first: u64,
+    /// The gate behind which they wait for those on other machines, where there are any.
+    gate: Option<&'c dyn Gate>,
     barrier: Barrier,
     start: AtomicU64,
+    /// How late the last thread was at the moment that a gate gave, in the clock's ticks.
+    late: AtomicU64,
     stopped: Stopped,
     /// The thread that failed first; [`NONE`] while none has.
     failed: AtomicUsize,
 }
 
 const NONE: usize = usize::MAX;
+
+/// A gate at the line, which opens at one moment for the threads of several machines.
+pub trait Gate: Sync {
+    /// All threads of this machine have arrived: waits until the moment is known, and says it by the line's clock. `None` where it
+    /// will not come.
+    fn opens(&self) -> Option<u64>;
+}
 
 /// An open loop's schedule starts so long after all threads have arrived: until then they have woken up.
 const LEAD_NS: f64 = 1_000_000.0;
@@ -50,10 +64,35 @@ impl<'c> StartingLine<'c> {
         StartingLine {
             clock,
             threads: threads as u64,
+            first: 0,
+            gate: None,
             barrier: Barrier::new(threads),
             start: AtomicU64::new(0),
+            late: AtomicU64::new(0),
             stopped: Stopped::default(),
             failed: AtomicUsize::new(NONE),
+        }
+    }
+
+    /// The same of a part of a load of so many threads, which begins with this one; they start when a gate opens.
+    pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn Gate) -> StartingLine<'c> {
+        StartingLine { first, threads, gate: Some(gate), ..self }
+    }
+
+    /// How late the last thread was since this was last asked, in the clock's ticks.
+    pub fn take_late(&self) -> u64 {
+        self.late.swap(0, Ordering::Relaxed)
+    }
+
+    /// The moment, the same for all, at which an open loop's schedule starts. Where a thread has failed there is none to wait for.
+    fn moment(&self, thread: usize) -> u64 {
+        let now = self.clock.now();
+        match self.gate.filter(|_| !self.is_stopped()) {
+            None => now + self.clock.ticks(LEAD_NS) as u64,
+            Some(gate) => gate.opens().unwrap_or_else(|| {
+                self.stop(thread);
+                now
+            }),
         }
     }
 
@@ -95,14 +134,19 @@ impl<'l> Approach<'l> {
         if line.is_stopped() {
             return Err(Stop::after_another());
         }
-        Ok(Started { line, thread, start: line.start.load(Ordering::Relaxed) })
+        let start = line.start.load(Ordering::Relaxed);
+        if line.gate.is_some() {
+            wait_until(line.clock, start, &line.stopped);
+            line.late.fetch_max(line.clock.now().saturating_sub(start), Ordering::Relaxed);
+        }
+        Ok(Started { line, thread, start })
     }
 
     fn wait(&mut self) {
-        let StartingLine { barrier, start, clock, .. } = self.line;
+        let StartingLine { barrier, start, .. } = self.line;
         self.crossed = true;
         if barrier.wait().is_leader() {
-            start.store(clock.now() + clock.ticks(LEAD_NS) as u64, Ordering::Relaxed);
+            start.store(self.line.moment(self.thread), Ordering::Relaxed);
         }
         barrier.wait();
     }
@@ -121,11 +165,11 @@ impl Started<'_> {
     /// The moment at which the thread's work begins: now in a closed loop, and that of the schedule in an open one, with what keeps
     /// it.
     pub fn begin(&self, rate: Rate) -> (u64, Option<Pacer>) {
-        let StartingLine { clock, threads, .. } = self.line;
+        let StartingLine { clock, threads, first, .. } = self.line;
         match rate {
             Rate::Closed => (clock.now(), None),
             Rate::PerSecond(rate) => {
-                let pacer = Pacer::new(clock, self.start, rate, self.thread as u64, *threads);
+                let pacer = Pacer::new(clock, self.start, rate, first + self.thread as u64, *threads);
                 (self.start, Some(pacer.stopped_by(self.stopped())))
             }
         }

@@ -59,6 +59,11 @@ impl Pacer {
         self.stood_still
     }
 
+    /// The ticks by which the loop is late at a moment: the next operation was to begin before it.
+    pub fn behind(&self, now: u64) -> u64 {
+        now.saturating_sub(self.moment())
+    }
+
     /// Waits for the next operation's moment, unless it has passed; returns that moment.
     pub fn wait(&mut self, clock: &Clock) -> u64 {
         let moment = self.moment();
@@ -105,7 +110,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let late: Vec<u64> = (0..10).map(|_| second.wait(&clock)).collect();
         assert!(late[9] < clock.now(), "what is late keeps its moment");
+        assert!(second.behind(clock.now()) > 0 && second.behind(begin) == 0);
     }
+
     #[test]
     fn what_is_not_timed_makes_nothing_late_and_takes_no_lateness_away() {
         let clock = Clock::new();

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::cell::Rate;
+use crate::workload::line::Gate;
 
 /// The way in which a lane's round goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,4 +119,36 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
     };
     let done = with(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
     assert_eq!(done.unwrap_err().message, "no more");
+}
+
+/// A gate that opens a little later, or not at all.
+struct Opens<'c>(&'c Clock, bool);
+
+impl Gate for Opens<'_> {
+    fn opens(&self) -> Option<u64> {
+        self.1.then(|| self.0.now() + self.0.ticks(5_000_000.0) as u64)
+    }
+}
+
+#[test]
+fn threads_behind_a_gate_start_when_it_opens() {
+    for (opens, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
+        let ways = [Way::Ends, way, Way::Ends];
+        let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+        let clock = Clock::new();
+        let gate = Opens(&clock, opens);
+        let line = StartingLine::new(lanes.len(), &clock).of_part(5, 9, &gate);
+        let begun = clock.now();
+        let done = with_line(&line, &clock, &lanes, || Ok(Box::new(0)), |_| Ok(()), |crew| crew.parts(1));
+        match (opens, way) {
+            (true, Way::Ends) => {
+                let parts = done.unwrap();
+                let after_ns = clock.nanoseconds(begun, parts[0].begin);
+                assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
+                assert!(line.take_late() > 0 && line.take_late() == 0, "each is a little late");
+            }
+            (true, _) => assert_eq!(done.unwrap_err().message, "it failed before"),
+            (false, _) => assert_eq!(done.unwrap_err().message, "another thread has failed"),
+        }
+    }
 }

@@ -166,6 +166,7 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
         let done = self.stretch(session, order, goal.operations - warm_up, goes_on, Some(&mut seconds));
         let end = shared.clock.now();
         let pacer = self.driver.set_pacer(None);
+        let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.behind(end));
         done?;
         seconds.finish(self.driver.latencies(goal.doing.main())).map_err(Stop::harness)?;
         Ok(Part {
@@ -174,6 +175,7 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
             calls_ns: self.driver.calls_ns() - calls_before,
             put_back_ticks: self.driver.untimed_ticks() - untimed_before,
             stood_still_ticks: pacer.map_or(0, |pacer| pacer.stood_still()),
+            behind_ticks,
         })
     }
 }
