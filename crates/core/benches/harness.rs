@@ -151,8 +151,9 @@ fn ycsb(workload: &str) -> (f64, f64) {
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    let asked = Asked { stores: &[NULL], spec: &spec };
+    let asked = Asked { stores: &[NULL], spec: &spec, reach: None };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");
     let overall = measured.operation(OVERALL).expect("requests were sent");
     assert_eq!(overall.count, OPERATIONS, "every request is recorded");

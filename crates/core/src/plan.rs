@@ -3,6 +3,7 @@
 mod axes;
 mod changes;
 mod claims;
+mod clients;
 mod count;
 mod disks;
 pub mod explain;
@@ -122,6 +123,9 @@ pub struct Plan {
     /// Numbers of records with which the time of opening after a kill is measured, with each trial's store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recovery: Vec<u64>,
+    /// Machines that have the sessions, by the names by which ssh knows them; this one has them where it names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<String>,
     /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
     #[serde(skip_serializing_if = "is_default")]
     pub judge_settings: bool,
@@ -220,6 +224,7 @@ impl Plan {
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is not a parameter of the workload {}", self.workload));
         }
+        self.check_clients()?;
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
         self.check_points()?;
@@ -243,6 +248,7 @@ impl Plan {
             settings: &self.settings,
             size_limit: self.size_limit.0,
             memory_limit: self.memory_limit(cell),
+            clients: self.clients.len(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod alongside;
 mod burst;
 mod check;
+mod clients;
 mod course;
 mod cut;
 mod doubt;
@@ -13,6 +14,7 @@ mod fault;
 mod fragmentation;
 mod giving_back;
 mod latency;
+mod load;
 mod machine;
 mod measured;
 mod parts;
@@ -34,6 +36,7 @@ pub use storebench_disk::transit::Transit;
 pub use self::alongside::{Alongside, Calls};
 pub use self::burst::Burst;
 pub use self::check::{Audit, KillCheck};
+pub use self::clients::{ClientPhase, ClientReport};
 pub use self::course::Course;
 pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
 pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
@@ -41,6 +44,7 @@ pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::fragmentation::{Fragmentation, Pieces};
 pub use self::giving_back::{Compacted, GivingBack, Meanwhile};
 pub use self::latency::Latency;
+pub use self::load::{Aged, Load};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
@@ -363,6 +367,9 @@ pub struct Measured {
     /// Work that went on beside the steps, where any did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alongside: Option<Alongside>,
+    /// The other machines that made the load, where there were any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientReport>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
@@ -441,35 +448,6 @@ pub struct Traffic {
 pub struct Processors {
     pub idle_share: f64,
     pub io_wait_share: f64,
-}
-
-/// Loading, before the first operation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Load {
-    /// Records loaded.
-    pub records: u64,
-    /// Bytes of their values.
-    pub value_bytes: u64,
-    /// Time within the store's calls, in nanoseconds.
-    pub store_ns: u64,
-    /// Counters of the process over the loading.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counters: Option<Counters>,
-    /// The writes after it that made the set old, where there were any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aged: Option<Aged>,
-    /// The rest after it; absent where operations began at once, as in all older results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rest: Option<Rest>,
-}
-
-/// The records that were loaded were overwritten before the first operation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aged {
-    /// The times that each was.
-    pub times: u32,
-    /// Time within the store's calls, in nanoseconds.
-    pub store_ns: u64,
 }
 
 /// The operation that stands for all others together, where a workload does several in turn.

@@ -75,6 +75,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     },
     time_by_rehearsal: None,
     run,
+    serve: None,
 };
 
 fn bytes(case: &Case<'_>) -> u64 {

@@ -31,6 +31,7 @@ pub struct Changes {
     pub settling: Option<bool>,
     pub faults: Option<u64>,
     pub recovery: Option<Vec<u64>>,
+    pub clients: Option<Vec<String>>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -65,6 +66,7 @@ impl Changes {
             settling,
             faults,
             recovery,
+            clients,
             parameters,
             settings,
             axes,
@@ -87,6 +89,7 @@ impl Changes {
         set(&mut plan.settling, settling);
         set(&mut plan.faults, faults.map(Some));
         set(&mut plan.recovery, recovery);
+        set(&mut plan.clients, clients);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -106,7 +109,7 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 15] = [
+const OWN: [&str; 16] = [
     "description",
     "trials",
     "seed",
@@ -122,6 +125,7 @@ const OWN: [&str; 15] = [
     "settling",
     "faults",
     "recovery",
+    "clients",
 ];
 
 /// Reads changes: what is no field is an axis.
@@ -162,7 +166,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery clients);
         }
         Ok(changes)
     }

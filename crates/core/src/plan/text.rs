@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for Fields {
             };
         }
         read!(format name title source workload trials seed size_limit timeout precision budget compare rows columns groups at_least claims_among
-            claims_over one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery judge_settings settings point machines disks compression axes presets; claims);
+            claims_over one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery clients judge_settings settings point machines disks compression axes presets; claims);
         let mut axes: Axes = needed(axes, "axes")?;
         // Plans of before it was an axis name it beside the axes.
         let compression: Option<Compression> = compression;
@@ -96,6 +96,7 @@ impl<'de> Visitor<'de> for Fields {
             settling: settling.unwrap_or_default(),
             faults,
             recovery: recovery.unwrap_or_default(),
+            clients: clients.unwrap_or_default(),
             judge_settings: judge_settings.unwrap_or_default(),
             settings: settings.unwrap_or_default(),
             points: point.unwrap_or_default(),

@@ -37,7 +37,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         disk_requests::are_of(folder);
     }
     let stores = with_library(stores, &spec).map_err(failed)?;
-    let asked = Asked { stores: &stores, spec: &spec };
+    let asked = Asked { stores: &stores, spec: &spec, reach: None };
     if let Some(part) = &spec.part {
         return check(&asked, part, out);
     }

@@ -40,6 +40,9 @@ use crate::workload::spec::{Report, Spec};
 
 mod checks;
 
+/// The time in which clients notice that the trial's process has gone.
+const CLIENTS_END: Duration = Duration::from_secs(1);
+
 /// The result of a trial that there was no place for on the disk of this folder, with the reason.
 pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
     let (reason, message) = match room::is_used_up(beside) {
@@ -252,6 +255,10 @@ impl Trial<'_> {
         let (end, course) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
+        if !self.job.plan.clients.is_empty() && matches!(end, End::Interrupted | End::Badly { .. }) {
+            // It was killed. Its clients end when they notice that; what they write after its records are dropped would stay there.
+            std::thread::sleep(CLIENTS_END);
+        }
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
@@ -430,6 +437,7 @@ impl Trial<'_> {
                 .find(|store| store.name == self.cell.store())
                 .and_then(|store| store.library)
                 .cloned(),
+            clients: plan.clients.clone(),
         }
     }
 

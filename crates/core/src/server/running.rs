@@ -249,12 +249,22 @@ impl Made {
         File::open("/dev/urandom")?.read_exact(&mut random)?;
         let name = format!("{PREFIX}{:016x}", u64::from_ne_bytes(random));
         let made = Made { store: store.into(), url: url.into(), name };
+        made.keep(folder)?;
+        Ok(made)
+    }
+
+    /// Notes it in a store's folder: a store that is opened there uses what was made, and makes nothing. It is on the disk when this
+    /// returns.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn keep(&self, folder: &Path) -> io::Result<()> {
         let mut file = File::create(folder.join(NOTE))?;
-        file.write_all(&serde_json::to_vec(&made)?)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(made)
+        Ok(())
     }
 
     /// Strikes out the note of a folder: what it named has been dropped.

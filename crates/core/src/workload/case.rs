@@ -23,6 +23,8 @@ pub struct Case<'a> {
     pub size_limit: u64,
     /// The memory that the cell's machine is limited to, in bytes, where it is.
     pub memory_limit: Option<u64>,
+    /// The number of clients over which its sessions are spread; 0 where it has them itself.
+    pub clients: usize,
 }
 
 impl Case<'_> {
@@ -60,6 +62,21 @@ impl Case<'_> {
             }
             _ => Ok((store, able)),
         }
+    }
+
+    /// Whether its sessions can be spread over its clients, if it has any.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn spreads(&self) -> Result<(), Reason> {
+        let (threads, clients) = (self.cell.threads(), self.clients);
+        if clients == 0 {
+            return Ok(());
+        }
+        if !self.is_elsewhere() {
+            return Err(Reason::NotForClients { store: self.cell.store().to_owned() });
+        }
+        if (threads as usize) < clients { Err(Reason::FewThreads { threads, clients }) } else { Ok(()) }
     }
 
     /// Whether so many bytes of values are within the plan's limit and the store's.

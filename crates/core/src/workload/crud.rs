@@ -64,6 +64,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: cost::time,
     time_by_rehearsal: None,
     run: trial::run,
+    serve: None,
 };
 
 /// The workload's measurements.

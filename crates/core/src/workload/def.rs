@@ -1,8 +1,10 @@
 //! An entry of the table of workloads.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::case::{Case, Space, Time};
+use super::clients::Wire;
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
@@ -40,7 +42,13 @@ pub struct WorkloadDef {
     pub time_by_rehearsal: Option<ByRehearsal>,
     /// Runs a trial, in a process of its own.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
+    /// Does what a trial's process asks of one of its clients, which has these of its threads; `None` where the work can't be spread
+    /// over several machines.
+    pub serve: Option<Serve>,
 }
+
+/// Does the part of a client.
+pub type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
 
 /// The time that a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
 pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;

@@ -173,7 +173,7 @@ fn wrong(
 /// # Errors
 /// The store's.
 pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
     step.begin();
     let store = open(&spec.options(spec.cell.threads().into())).map_err(on_store::unsupported_or_failed)?;

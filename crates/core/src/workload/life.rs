@@ -88,10 +88,11 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: parameters::time,
     time_by_rehearsal: None,
     run,
+    serve: None,
 };
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let work = LifeParameters::of(&spec.cell, &spec.parameters);

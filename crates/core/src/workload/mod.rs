@@ -7,6 +7,7 @@ pub mod batch;
 pub mod bench;
 pub mod case;
 pub mod choose;
+pub mod clients;
 pub mod crew;
 pub mod crud;
 pub mod cut;

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
-use crate::units::rough_bytes;
+use crate::units::{counted, rough_bytes};
 use crate::workload::device::fault::Unsupported;
 
 /// A combination that is left out.
@@ -128,6 +128,18 @@ pub enum Reason {
     CacheElsewhere,
     /// A server that was running before can't be held to limits.
     MachineElsewhere,
+    /// Other machines can reach a server that is running, and nothing else.
+    NotForClients {
+        /// The store's name.
+        store: String,
+    },
+    /// There are fewer threads than clients to have them.
+    FewThreads {
+        /// The number of threads.
+        threads: u32,
+        /// The number of clients.
+        clients: usize,
+    },
     /// Past the page cache, files are always read cold.
     PassesCacheBy,
     /// A file can't be read or written so.
@@ -235,6 +247,17 @@ impl fmt::Display for Reason {
             Reason::MachineElsewhere => {
                 f.write_str("a server that is named by a URL can't be held to a machine's limits")
             }
+            Reason::NotForClients { store } => write!(
+                f,
+                "clients on other machines can use a running server alone, and {store} is none: name one with --url"
+            ),
+            Reason::FewThreads { threads, clients } => {
+                write!(
+                    f,
+                    "{clients} clients can't share {}: name as many with --threads, or more",
+                    counted(*threads, "thread")
+                )
+            }
             Reason::PassesCacheBy => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
@@ -300,6 +323,14 @@ mod tests {
             (Reason::CacheElsewhere, "the cache of a server that is named by a URL can't be emptied"),
             (Reason::MachineElsewhere, "a server that is named by a URL can't be held to a machine's limits"),
             (Reason::PlaceElsewhere, "places don't apply to a server that is named by a URL: one takes part"),
+            (
+                Reason::NotForClients { store: "redb".into() },
+                "clients on other machines can use a running server alone, and redb is none: name one with --url",
+            ),
+            (
+                Reason::FewThreads { threads: 1, clients: 2 },
+                "2 clients can't share 1 thread: name as many with --threads, or more",
+            ),
             (Reason::NoTrace, "no trace is named: --trace FILE"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },

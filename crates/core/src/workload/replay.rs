@@ -63,6 +63,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: cost::time,
     time_by_rehearsal: None,
     run: trial::run,
+    serve: None,
 };
 
 #[cfg(test)]

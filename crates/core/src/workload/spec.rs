@@ -15,6 +15,7 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{Library, OpenOptions, StoreDef};
 use crate::units::Bytes;
+use crate::workload::clients::Reach;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::EQUAL_CACHE;
@@ -62,6 +63,9 @@ pub struct Spec {
     /// The library of one's own that its store comes from, if it does: the process loads it.
     #[serde(default)]
     pub library: Option<Library>,
+    /// The hosts of the clients that have its sessions; this process has them where there is none.
+    #[serde(default)]
+    pub clients: Vec<String>,
 }
 
 /// The part of a check that a process does.
@@ -220,6 +224,8 @@ pub struct Asked<'a> {
     pub stores: &'a [StoreDef],
     /// The trial.
     pub spec: &'a Spec,
+    /// The way to clients; `None` where this program knows none.
+    pub reach: Option<Reach>,
 }
 
 /// Why a trial ended without a result.

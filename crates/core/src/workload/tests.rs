@@ -262,8 +262,9 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
+    (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec, reach: None })
 }
 
 #[test]

@@ -214,6 +214,7 @@ pub fn measured(ns: f64) -> Measured {
             why_not_undone: None,
             took_ns: 300_000_000,
         }),
+        clients: vec![],
         doubts: vec![],
         unknown: vec![],
     }

@@ -455,6 +455,7 @@ impl RunArgs {
             settling: self.how.settling.then_some(true),
             faults: self.how.faults,
             recovery: self.how.recovery.clone(),
+            clients: None,
             // A plan's own words.
             description: None,
             trials: self.how.trials,

@@ -43,6 +43,7 @@ fn trial(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
         beside: None,
         cell,
         directory,
@@ -57,7 +58,7 @@ fn trial(
         limits: None,
     };
     let stores = [store];
-    (workload.def().run)(&Asked { stores: &stores, spec: &spec })
+    (workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })
 }
 
 /// With transactions of one statement and of several.

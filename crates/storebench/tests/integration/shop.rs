@@ -64,6 +64,7 @@ fn trial_with(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
         beside: None,
         cell,
         directory,
@@ -77,7 +78,7 @@ fn trial_with(
         memory_limit: None,
         limits: None,
     };
-    (spec.workload.def().run)(&Asked { stores: &[store], spec: &spec })
+    (spec.workload.def().run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 
 #[test]

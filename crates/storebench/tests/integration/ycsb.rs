@@ -50,6 +50,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
         beside: None,
         cell,
         directory,
@@ -81,10 +82,11 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Rea
         stores: &stores,
         size_limit: 1 << 30,
         memory_limit: None,
+        clients: 0,
     };
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
-        None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec })),
+        None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })),
     }
 }
 

@@ -20,6 +20,10 @@ const CALL_S: f64 = 8e-6;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
+/// Why clients can't make values from files.
+const OWN_FILES: &str = "values are made from files of this machine (--text), which clients have not: leave that out, as compressible values can be \
+     made without";
+
 /// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
 const ROOM_FACTOR: f64 = 3.0;
 
@@ -30,6 +34,10 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, _) = case.opens_for_threads()?;
+    case.spreads()?;
+    if case.clients > 0 && CrudParameters::of(case.parameters).text.is_some() {
+        return Err(Reason::Contradiction(OWN_FILES.into()));
+    }
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(Reason::KeepsNothing { store: store.name });
     }

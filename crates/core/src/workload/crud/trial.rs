@@ -21,7 +21,7 @@ use crate::workload::spec::{Asked, Ended, Spec};
 /// # Errors
 /// When it fails, or the store can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();

@@ -47,6 +47,7 @@ pub fn spec(
         judged: true,
         part: None,
         library: None,
+        clients: Vec::new(),
     }
 }
 
@@ -121,7 +122,7 @@ mod tests {
         let directory = folder.path().join("store");
         std::fs::create_dir(&directory).unwrap();
         let spec = spec(FLAT_FOLDER.name, Guarantee::Process, BTreeMap::new(), directory);
-        let asked = Asked { stores: &[FLAT_FOLDER], spec: &spec };
+        let asked = Asked { stores: &[FLAT_FOLDER], spec: &spec, reach: None };
         let mut told = Vec::new();
         take(
             &asked,

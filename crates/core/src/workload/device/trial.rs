@@ -45,6 +45,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time,
     time_by_rehearsal: None,
     run,
+    serve: None,
 };
 
 /// Operations per second that an estimate counts with, where each waits for the device.
@@ -202,6 +203,7 @@ mod tests {
                 settings: &settings,
                 size_limit,
                 memory_limit: None,
+                clients: 0,
             })
         };
         assert_eq!(reason(&[], 1 << 30), None);

@@ -310,6 +310,7 @@ mod tests {
                 stores: &[MEMORY],
                 size_limit: 1 << 20,
                 memory_limit: None,
+                clients: 0,
             };
             assert!(held(&case) == 100_000.0 && memory(&case) > 100_000.0);
             (LifeParameters::of(&cell, &parameters).steps, time(&case, &probe).trial_s)
@@ -338,6 +339,7 @@ mod tests {
                 stores: &[store],
                 size_limit: 1 << 40,
                 memory_limit: None,
+                clients: 0,
             })
         };
         let one = StoreDef {

@@ -66,8 +66,9 @@ fn trial_on(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    run(&Asked { stores, spec: &spec })
+    run(&Asked { stores, spec: &spec, reach: None })
 }
 
 #[test]

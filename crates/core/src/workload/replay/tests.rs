@@ -55,8 +55,9 @@ fn play(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
+    (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 
 fn counts(measured: &Measured) -> Vec<(&str, u64)> {

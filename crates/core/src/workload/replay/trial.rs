@@ -34,7 +34,7 @@ use super::{BEHIND_US, SPEED_REACHED};
 /// # Errors
 /// When it fails, or the store can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let work =

@@ -244,7 +244,15 @@ mod tests {
 
     fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {
         let settings = BTreeMap::new();
-        what(&Case { cell, parameters, stores, settings: &settings, size_limit: 1 << 24, memory_limit: None })
+        what(&Case {
+            cell,
+            parameters,
+            stores,
+            settings: &settings,
+            size_limit: 1 << 24,
+            memory_limit: None,
+            clients: 0,
+        })
     }
 
     #[test]

@@ -51,8 +51,9 @@ fn trial(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
+    (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 
 fn count(measured: &Measured, name: &str) -> u64 {

@@ -61,13 +61,14 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: parameters::time,
     time_by_rehearsal: Some(parameters::time_by_rehearsal),
     run,
+    serve: None,
 };
 
 /// The bytes that a row's primary key counts as.
 const KEY_BYTES: u64 = 8;
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {

@@ -54,10 +54,11 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: parameters::time,
     time_by_rehearsal: None,
     run,
+    serve: None,
 };
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
+    let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     let promised = promised(store, &spec.cell)?;

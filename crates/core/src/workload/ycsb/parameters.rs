@@ -380,6 +380,7 @@ mod tests {
                 stores,
                 size_limit: 1 << 20,
                 memory_limit: None,
+                clients: 0,
             })
         };
         let unordered =
@@ -425,6 +426,7 @@ mod tests {
             stores: &[MEMORY],
             size_limit: 1 << 20,
             memory_limit: None,
+            clients: 0,
         };
         assert_eq!(case.kept_in_memory(held(&case)), 1000.0 * 10.0 * 104.0);
     }
@@ -451,6 +453,7 @@ mod tests {
                 stores: &[MEMORY],
                 size_limit: 1 << 30,
                 memory_limit: None,
+                clients: 0,
             };
             (time(&case, &probe).trial_s, memory(&case))
         };

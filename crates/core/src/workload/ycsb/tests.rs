@@ -41,8 +41,9 @@ fn trial(
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
+    run(&Asked { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }
 
 fn counts(measured: &Measured) -> [u64; 6] {

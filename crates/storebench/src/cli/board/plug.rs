@@ -64,7 +64,7 @@ impl Plug<'_> {
         for made in [&self.own, &spec.directory] {
             fs::create_dir(made).map_err(Error::io("making", made))?;
         }
-        let asked = Asked { stores: self.stores, spec: &spec };
+        let asked = Asked { stores: self.stores, spec: &spec, reach: None };
         let told = std::cell::RefCell::new(out);
         let opened = |version, settings| {
             let (boot, kernel) = machine();
@@ -100,7 +100,7 @@ impl Plug<'_> {
             out.say(&Message::Looked { boot, found: None });
             return Ok(());
         }
-        let asked = Asked { stores: self.stores, spec: &spec };
+        let asked = Asked { stores: self.stores, spec: &spec, reach: None };
         let looked = plug::look(&asked, acknowledged).map_err(told_as_error)?;
         let is_allowed = looked.finding.is_allowed(self.order.guarantee);
         if is_allowed {

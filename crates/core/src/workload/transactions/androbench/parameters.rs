@@ -208,6 +208,7 @@ mod tests {
                 settings: &settings,
                 size_limit,
                 memory_limit: None,
+                clients: 0,
             })
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory" }));

@@ -163,6 +163,7 @@ mod tests {
                 settings: &settings,
                 size_limit,
                 memory_limit: None,
+                clients: 0,
             };
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
@@ -188,6 +189,7 @@ mod tests {
                 settings,
                 size_limit: u64::MAX,
                 memory_limit: None,
+                clients: 0,
             })
             .peak_bytes
         };

@@ -36,8 +36,9 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         judged: false,
         part: None,
         library: None,
+        clients: Vec::new(),
     };
-    run(&Asked { stores, spec: &spec })
+    run(&Asked { stores, spec: &spec, reach: None })
 }
 
 #[test]

@@ -1,0 +1,345 @@
+//! The trial's side: its clients, which it gives orders and whose words it hears. Whatever goes wrong with one ends the trial, with
+//! that client's name; one that says nothing for some time has gone wrong, too.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::clock::{Offset, Ping};
+use super::{All, Did, Link, Order, Reach, Round, Task, Told};
+use crate::result::{ClientPhase, ClientReport, Counters};
+use crate::server::running::Made;
+use crate::workload::elapsed::Elapsed;
+use crate::workload::spec::Spec;
+use crate::workload::stop::Stop;
+
+/// A client that has said nothing for so long does not answer any more: it says each second that it is at work.
+const SILENCE: Duration = Duration::from_secs(15);
+/// The wait for one client's word before another is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+/// Pings to a client before each round, at most and at least.
+const PINGS: Range<usize> = 8..64;
+/// The time after which no more pings are made than the fewest.
+const PINGING: Duration = Duration::from_millis(200);
+/// The time between the last ping and the moment at which all start, beside that of the way: clients wake up in it.
+const LEAD: Duration = Duration::from_millis(30);
+
+/// The clients of a trial.
+pub struct Fleet {
+    members: Vec<Member>,
+    /// Where our clock begins.
+    base: Instant,
+    silence: Duration,
+}
+
+/// A client.
+struct Member {
+    host: String,
+    /// The threads that it has.
+    threads: Range<u64>,
+    link: Box<dyn Link>,
+    heard: Instant,
+    report: ClientReport,
+    phases: Vec<Sums>,
+}
+
+/// The sums over the rounds of a phase.
+struct Sums {
+    operation: String,
+    count: u64,
+    elapsed: Elapsed,
+    is_closed: bool,
+    behind_ns: u64,
+    wall_s: f64,
+    cpu_s: f64,
+    /// The time of which it is known, and what of it processors were busy.
+    known_s: f64,
+    busy_s: f64,
+}
+
+/// A round, done by all.
+pub struct Rounded {
+    /// The time of all threads together.
+    pub elapsed: Elapsed,
+    /// The counters of all their processes.
+    pub counters: Counters,
+    /// The moment at which all were to start.
+    pub began: Instant,
+    /// The number of each client's first thread, with what it did.
+    pub did: Vec<(usize, Did)>,
+}
+
+impl Fleet {
+    /// Starts the clients that a trial names, with all of its threads spread evenly over them; `None` where it names none.
+    ///
+    /// # Errors
+    /// When one can't be started.
+    pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, Stop> {
+        if spec.clients.is_empty() {
+            return Ok(None);
+        }
+        let reach = reach.ok_or_else(|| Stop::harness("this program knows no way to clients"))?;
+        let parts = parts(threads, spec.clients.len() as u64);
+        let one = &|(host, threads): (&String, &Range<u64>)| {
+            let sessions = threads.end - threads.start;
+            let task = Task { spec: spec.clone(), first: threads.start, sessions };
+            let link = reach(host, &task).map_err(|why| of_client(host, &why))?;
+            Ok(Member::new(host, threads.clone(), link))
+        };
+        let each = spec.clients.iter().zip(&parts);
+        // Each takes some round trips, and a program may have to be read there.
+        let members: Result<Vec<Member>, Stop> = std::thread::scope(|scope| {
+            let starts: Vec<_> = each.map(|part| scope.spawn(move || one(part))).collect();
+            let gone = || Err(Stop::harness("a thread has ended before its work"));
+            starts.into_iter().map(|start| start.join().unwrap_or_else(|_| gone())).collect()
+        });
+        Ok(Some(Fleet::new(members?, SILENCE)))
+    }
+
+    fn new(members: Vec<Member>, silence: Duration) -> Fleet {
+        Fleet { members, base: Instant::now(), silence }
+    }
+
+    /// Has all open their sessions on what was made on the server; where it was loaded anew, with so many records.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), Stop> {
+        self.send(&Order::Open { made: made.clone(), loaded })?;
+        self.each(|told| matches!(told, Told::Opened).then_some(())).map(drop)
+    }
+
+    /// Has all do a round of a phase together, which is called so.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, Stop> {
+        self.send(&Order::Round(round))?;
+        self.each(|told| matches!(told, Told::Ready).then_some(()))?;
+        let began = self.start()?;
+        let did = self.each(|told| match told {
+            Told::Done(did) => Some(*did),
+            _ => None,
+        })?;
+        let mut rounded = Rounded {
+            elapsed: Elapsed::default(),
+            counters: Counters::default(),
+            began,
+            did: Vec::with_capacity(did.len()),
+        };
+        let wall = wall(&did);
+        for (member, did) in self.members.iter_mut().zip(did) {
+            member.check(&did)?;
+            member.note(round.phase, phase, is_closed, &did);
+            rounded.elapsed = rounded.elapsed.beside(did.elapsed, wall);
+            rounded.counters = match rounded.did.is_empty() {
+                true => did.counters.clone(),
+                false => rounded.counters.plus(&did.counters),
+            };
+            rounded.did.push((member.threads.start as usize, did));
+        }
+        // They were at work side by side.
+        let took = rounded.did.iter().filter_map(|(_, did)| did.counters.took_ns).max();
+        rounded.counters.took_ns = took;
+        Ok(rounded)
+    }
+
+    /// Tells all the moment at which they start, each by its own clock.
+    fn start(&mut self) -> Result<Instant, Stop> {
+        let (base, silence) = (self.base, self.silence);
+        let offsets =
+            self.members.iter_mut().map(|one| one.offset(base, silence)).collect::<Result<Vec<_>, _>>()?;
+        let way = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
+        let at = Instant::now() + LEAD + 4 * Duration::from_nanos(way);
+        let at_ns = nanoseconds(base, at);
+        for (member, offset) in self.members.iter_mut().zip(offsets) {
+            let uncertainty = &mut member.report.clock_uncertainty_ns;
+            *uncertainty = offset.uncertainty_ns.max(*uncertainty);
+            member.send(&Order::Start { at_ns: offset.there(at_ns) })?;
+        }
+        Ok(at)
+    }
+
+    /// Hears of each, by its first thread and their number, all that it has measured.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, Stop> {
+        self.send(&Order::Finish)?;
+        let all = self.each(|told| match told {
+            Told::Finished(all) => Some(*all),
+            _ => None,
+        })?;
+        let threads = self.members.iter().map(|one| one.threads.start as usize..one.threads.end as usize);
+        Ok(threads.zip(all).collect())
+    }
+
+    /// The error of the client that has this thread.
+    pub fn error(&self, thread: usize, why: &str) -> Stop {
+        let member = self.members.iter().find(|member| member.threads.contains(&(thread as u64)));
+        of_client(member.map_or("?", |member| &member.host), why)
+    }
+
+    /// What is to be told of each.
+    pub fn reports(self) -> Vec<ClientReport> {
+        let phases = |sums: Vec<Sums>| sums.iter().map(Sums::phase).collect();
+        let report = |member: Member| ClientReport { phases: phases(member.phases), ..member.report };
+        self.members.into_iter().map(report).collect()
+    }
+
+    fn send(&mut self, order: &Order) -> Result<(), Stop> {
+        self.members.iter_mut().try_for_each(|member| member.send(order))
+    }
+
+    /// Waits until each has said a certain thing. All are heard meanwhile, so that the failure of one is told at once.
+    fn each<T>(&mut self, wanted: impl Fn(Told) -> Option<T>) -> Result<Vec<T>, Stop> {
+        let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
+        self.members.iter_mut().for_each(|member| member.heard = Instant::now());
+        while said.iter().any(Option::is_none) {
+            for (member, said) in self.members.iter_mut().zip(&mut said) {
+                // One that has said it need not say more.
+                let silence = if said.is_none() { self.silence } else { Duration::MAX };
+                let Some(told) = member.next(LOOK, silence)? else { continue };
+                match wanted(told) {
+                    Some(found) if said.is_none() => *said = Some(found),
+                    _ => return Err(of_client(&member.host, "it said what it was not asked for")),
+                }
+            }
+        }
+        Ok(said.into_iter().flatten().collect())
+    }
+}
+
+impl Member {
+    fn new(host: &str, threads: Range<u64>, link: Box<dyn Link>) -> Member {
+        let report = ClientReport {
+            host: host.to_owned(),
+            sessions: threads.end - threads.start,
+            ..ClientReport::default()
+        };
+        Member { host: host.to_owned(), threads, link, heard: Instant::now(), report, phases: Vec::new() }
+    }
+
+    fn send(&mut self, order: &Order) -> Result<(), Stop> {
+        self.link.send(order).map_err(|why| of_client(&self.host, &why))
+    }
+
+    /// Its next word but that it is at work, if one comes in so long a time.
+    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<Told>, Stop> {
+        match self.link.next(within).map_err(|why| of_client(&self.host, &why))? {
+            None if self.heard.elapsed() > silence => {
+                let why = format!("it does not answer: it has said nothing for {silence:?}");
+                Err(of_client(&self.host, &why))
+            }
+            None => Ok(None),
+            Some(Told::Failed { reason, message }) => {
+                Err(Stop { failure: reason, ..of_client(&self.host, &message) })
+            }
+            Some(told) => {
+                self.heard = Instant::now();
+                Ok(Some(told).filter(|told| *told != Told::Alive))
+            }
+        }
+    }
+
+    /// How far its clock is from ours.
+    fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, Stop> {
+        let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
+        self.heard = begun;
+        while pings.len() < PINGS.start || (pings.len() < PINGS.end && begun.elapsed() < PINGING) {
+            let sent = nanoseconds(base, Instant::now());
+            self.send(&Order::Ping)?;
+            let there = loop {
+                match self.next(LOOK, silence)? {
+                    Some(Told::Pong { at_ns }) => break at_ns,
+                    Some(_) => return Err(of_client(&self.host, "it said what it was not asked for")),
+                    None => {}
+                }
+            };
+            pings.push(Ping { sent, there, back: nanoseconds(base, Instant::now()) });
+        }
+        Offset::of(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
+    }
+
+    /// Whether what it did is that of its threads.
+    fn check(&self, did: &Did) -> Result<(), Stop> {
+        let right = did.records.len() as u64 == self.report.sessions;
+        if right { Ok(()) } else { Err(of_client(&self.host, "it told of other threads than its own")) }
+    }
+
+    /// Adds a round to what is told of it.
+    fn note(&mut self, number: usize, phase: &str, is_closed: bool, did: &Did) {
+        self.report.late_ns = self.report.late_ns.max(did.late_ns);
+        self.report.processors = did.processors;
+        while self.phases.len() <= number {
+            self.phases.push(Sums::new(phase, is_closed));
+        }
+        self.phases[number].add(did);
+    }
+}
+
+impl Sums {
+    fn new(operation: &str, is_closed: bool) -> Sums {
+        Sums {
+            operation: operation.to_owned(),
+            count: 0,
+            elapsed: Elapsed::default(),
+            is_closed,
+            behind_ns: 0,
+            wall_s: 0.0,
+            cpu_s: 0.0,
+            known_s: 0.0,
+            busy_s: 0.0,
+        }
+    }
+
+    fn add(&mut self, did: &Did) {
+        let wall_s = did.elapsed.wall.as_secs_f64();
+        self.count += did.count;
+        self.elapsed = self.elapsed.plus(did.elapsed);
+        self.behind_ns = self.behind_ns.max(did.behind_ns);
+        self.wall_s += wall_s;
+        self.cpu_s += wall_s * did.cpu_share;
+        if let Some(busy) = did.busy_share {
+            self.known_s += wall_s;
+            self.busy_s += wall_s * busy;
+        }
+    }
+
+    fn phase(&self) -> ClientPhase {
+        let share = |part: f64, of: f64| (of > 0.0).then(|| part / of);
+        ClientPhase {
+            operation: self.operation.clone(),
+            count: self.count,
+            harness_share: self.elapsed.harness_share(self.is_closed),
+            cpu_share: share(self.cpu_s, self.wall_s).unwrap_or(0.0),
+            busy_share: share(self.busy_s, self.known_s),
+            behind_ns: (!self.is_closed).then_some(self.behind_ns),
+        }
+    }
+}
+
+/// The threads of each client: as many for each as can be, those that are over for the first.
+fn parts(threads: u64, clients: u64) -> Vec<Range<u64>> {
+    let (each, over) = (threads / clients, threads % clients);
+    let first = |client: u64| client * each + client.min(over);
+    (0..clients).map(|client| first(client)..first(client + 1)).collect()
+}
+
+/// From the first thread's begin to the last one's end, over all clients.
+fn wall(did: &[Did]) -> Duration {
+    let begin = |did: &Did| Duration::from_nanos(did.begin_ns);
+    let end = did.iter().map(|did| begin(did) + did.elapsed.wall).max().unwrap_or_default();
+    end.saturating_sub(did.iter().map(begin).min().unwrap_or_default())
+}
+
+fn nanoseconds(base: Instant, at: Instant) -> u64 {
+    at.saturating_duration_since(base).as_nanos() as u64
+}
+
+/// A failure that is a client's.
+fn of_client(host: &str, why: &str) -> Stop {
+    Stop::harness(format!("the client {host}: {why}"))
+}
+
+#[cfg(test)]
+mod tests;

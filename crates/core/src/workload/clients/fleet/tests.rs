@@ -1,0 +1,120 @@
+//! Made clients: what each says, and what becomes of one that says something else, or nothing.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::result::{Failure, Written};
+
+/// A client that says these things, one for each order but pings, which it answers as long as it has something to say.
+struct Made {
+    says: VecDeque<Result<Told, String>>,
+    due: VecDeque<Result<Told, String>>,
+    base: Instant,
+}
+
+impl Link for Made {
+    fn send(&mut self, order: &Order) -> Result<(), String> {
+        let pong = Told::Pong { at_ns: nanoseconds(self.base, Instant::now()) + 5_000_000_000 };
+        match order {
+            Order::Ping => self.due.push_back(Ok(pong)),
+            _ => self.due.extend(self.says.pop_front()),
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, within: Duration) -> Result<Option<Told>, String> {
+        let Some(said) = self.due.pop_front() else {
+            std::thread::sleep(within);
+            return Ok(None);
+        };
+        said.map(Some)
+    }
+}
+
+fn did(records: usize) -> Box<Did> {
+    Box::new(Did {
+        begin_ns: 1_000,
+        late_ns: 700,
+        elapsed: Elapsed {
+            wall: Duration::from_millis(10),
+            at_work: Duration::from_millis(20),
+            between_calls: Duration::from_millis(1),
+            ..Elapsed::default()
+        },
+        behind_ns: 0,
+        count: 100,
+        untimed: vec![0; 4],
+        writes: 0,
+        written: Written::default(),
+        records: vec![7; records],
+        counters: Counters { cpu_ns: Some(5), took_ns: Some(9), ..Counters::default() },
+        processors: 2,
+        cpu_share: 0.5,
+        busy_share: Some(0.8),
+        seconds: Vec::new(),
+    })
+}
+
+const ROUND: Round = Round { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
+
+/// A round of a client that does as it should, and one that says this.
+fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>), Stop> {
+    let base = Instant::now();
+    let made = |says: Vec<Result<Told, String>>| Made { says: says.into(), due: VecDeque::new(), base };
+    let good = made(vec![Ok(Told::Ready), Ok(Told::Done(did(2)))]);
+    let member = |host: &str, threads, made| Member::new(host, threads, Box::new(made));
+    let members = vec![member("good", 0..2, good), member("other", 2..4, made(says))];
+    let mut fleet = Fleet::new(members, Duration::from_millis(300));
+    let rounded = fleet.round(ROUND, "get", true)?;
+    Ok((rounded, fleet.reports()))
+}
+
+#[test]
+fn a_round_is_that_of_all_clients() {
+    let late = Did { begin_ns: 4_000_000, ..*did(2) };
+    let (rounded, reports) = round(vec![Ok(Told::Ready), Ok(Told::Done(Box::new(late)))]).unwrap();
+    assert_eq!(rounded.elapsed.wall, Duration::from_nanos(13_999_000));
+    assert_eq!(rounded.elapsed.at_work, Duration::from_millis(40));
+    assert_eq!((rounded.counters.cpu_ns, rounded.counters.took_ns), (Some(10), Some(9)));
+    assert_eq!(rounded.did.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2]);
+    let [good, other] = reports.as_slice() else { panic!("{reports:?}") };
+    assert_eq!((good.host.as_str(), other.sessions, other.late_ns), ("good", 2, 700));
+    assert!(good.clock_uncertainty_ns < 300_000_000, "{good:?}");
+    let [phase] = good.phases.as_slice() else { panic!("{good:?}") };
+    assert_eq!((phase.operation.as_str(), phase.count, phase.harness_share), ("get", 100, Some(0.05)));
+    assert_eq!((phase.cpu_share, phase.busy_share, phase.behind_ns), (0.5, Some(0.8), None));
+}
+
+#[test]
+fn what_goes_wrong_is_told_with_the_client_s_name() {
+    let wrong = Told::Failed { reason: Failure::WrongData, message: "a record is missing".into() };
+    for (says, reason, why) in [
+        (vec![], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
+        (vec![Ok(Told::Ready)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
+        (vec![Ok(Told::Alive)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
+        (
+            vec![Ok(Told::Ready), Err("the connection is lost".into())],
+            Failure::Harness,
+            "the connection is lost",
+        ),
+        (vec![Ok(wrong.clone())], Failure::WrongData, "a record is missing"),
+        (vec![Ok(Told::Ready), Ok(wrong)], Failure::WrongData, "a record is missing"),
+        (vec![Ok(Told::Opened)], Failure::Harness, "it said what it was not asked for"),
+        (
+            vec![Ok(Told::Ready), Ok(Told::Done(did(3)))],
+            Failure::Harness,
+            "it told of other threads than its own",
+        ),
+    ] {
+        let what = format!("{says:?}");
+        let Err(stop) = round(says) else { panic!("{what} went well") };
+        assert_eq!((stop.failure, stop.message), (reason, format!("the client other: {why}")), "{what}");
+    }
+}
+
+#[test]
+fn threads_are_spread_evenly() {
+    assert_eq!(parts(32, 2), [0..16, 16..32]);
+    assert_eq!(parts(7, 3), [0..3, 3..5, 5..7]);
+    assert_eq!(parts(2, 2), [0..1, 1..2]);
+}

@@ -1,0 +1,181 @@
+//! The words between a trial's process and its clients.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::latency::Packed;
+use crate::result::{Counters, Failure, Written};
+use crate::server::running::Made;
+use crate::workload::elapsed::Elapsed;
+use crate::workload::spec::Spec;
+
+/// The task of a client: which of the trial's threads are its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// The trial.
+    pub spec: Spec,
+    /// The number of the first of them.
+    pub first: u64,
+    /// How many they are.
+    pub sessions: u64,
+}
+
+/// The orders to a client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the words of each say what its fields are")]
+pub enum Order {
+    /// It is to say what its clock shows.
+    Ping,
+    /// It is to open its sessions on what was made on the server; which was loaded anew with so many records, if it was.
+    Open { made: Made, loaded: Option<u64> },
+    /// It is to do its part of a round, all but what is timed.
+    Round(Round),
+    /// It is to begin with what is timed at this moment of its clock.
+    Start { at_ns: u64 },
+    /// All is done: it is to tell what it has measured.
+    Finish,
+}
+
+/// A round, which all clients do together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// The phase of the workload, by its number.
+    pub phase: usize,
+    /// The most operations of all threads, those of the warm-up included.
+    pub operations: u64,
+    /// The number of them that are not measured.
+    pub warm_up: u64,
+    /// The longest that the timed part may go on.
+    pub until: Option<Duration>,
+    /// Records in the store.
+    pub live: u64,
+}
+
+/// The words of a client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the words of each say what its fields are")]
+pub enum Told {
+    /// It is at work.
+    Alive,
+    /// What its clock shows, in nanoseconds.
+    Pong { at_ns: u64 },
+    /// Its sessions are open.
+    Opened,
+    /// It stands at the starting line.
+    Ready,
+    /// Its part of the round is done.
+    Done(Box<Did>),
+    /// All that it has measured.
+    Finished(Box<All>),
+    /// It has failed.
+    Failed { reason: Failure, message: String },
+}
+
+/// A client's part of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Did {
+    /// From the moment at which all were to start to the one at which its first thread began, in nanoseconds.
+    pub begin_ns: u64,
+    /// How late the last of its threads was at the starting line, in nanoseconds.
+    pub late_ns: u64,
+    /// The time of its threads.
+    pub elapsed: Elapsed,
+    /// How late an open loop ended, in nanoseconds.
+    pub behind_ns: u64,
+    /// Operations that were timed.
+    pub count: u64,
+    /// Operations that were not, by kind.
+    pub untimed: Vec<u64>,
+    /// Writes that changed what the store holds.
+    pub writes: u64,
+    /// All that it has written so far.
+    pub written: Written,
+    /// Records that each of its threads has now.
+    pub records: Vec<u64>,
+    /// The counters of its process.
+    pub counters: Counters,
+    /// The processors that it may use.
+    pub processors: u32,
+    /// The share of their time that its process took, while it was timed.
+    pub cpu_share: f64,
+    /// The share of their time that all programs took; `None` where the round was too short to tell.
+    pub busy_share: Option<f64>,
+    /// The histogram of each second, packed.
+    pub seconds: Vec<(u32, String)>,
+}
+
+/// All that a client has measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct All {
+    /// Each kind of operation.
+    pub kinds: Vec<Kind>,
+    /// The versions of each thread's records, packed.
+    pub versions: Vec<String>,
+    /// Removed keys that were looked for and were gone.
+    pub seen_gone: u64,
+}
+
+/// The measurements of a kind of operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kind {
+    /// Their latencies.
+    pub latencies: Packed,
+    /// Those that failed.
+    pub errors: u64,
+    /// Value bytes written or read.
+    pub value_bytes: u64,
+    /// Transactions that were done again.
+    pub conflicts: u64,
+}
+
+/// Bytes as text: many of them are alike.
+///
+/// # Errors
+/// Never, in memory.
+pub fn packed(bytes: &[u8]) -> Result<String, String> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    packed.map(|packed| BASE64.encode(packed)).map_err(|error| error.to_string())
+}
+
+/// The bytes of a text, which are to be so many.
+///
+/// # Errors
+/// When they are not.
+pub fn unpacked(text: &str, length: usize) -> Result<Vec<u8>, String> {
+    let packed = BASE64.decode(text).map_err(|error| error.to_string())?;
+    let (mut bytes, most) = (Vec::with_capacity(length), length as u64 + 1);
+    DeflateDecoder::new(packed.as_slice())
+        .take(most)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() == length { Ok(bytes) } else { Err(format!("it is not of {length} records")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_arrive_as_they_were_and_no_others_are_taken() {
+        let mut random = fastrand::Rng::with_seed(9);
+        for length in [0, 1, 70_000] {
+            let versions: Vec<u8> = (0..length).map(|_| random.u8(0..3)).collect();
+            let text = packed(&versions).unwrap();
+            assert_eq!(unpacked(&text, length).unwrap(), versions);
+            assert!(unpacked(&text, length + 1).is_err());
+        }
+        let many = packed(&vec![0; 1 << 20]).unwrap();
+        assert!(many.len() < 20_000 && unpacked(&many, 10).is_err());
+        assert!(unpacked("no base64", 1).is_err() && unpacked("AAAA", 1).is_err());
+    }
+}
