@@ -1,6 +1,8 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
+mod client;
 mod cost;
+mod fleet;
 pub mod parameters;
 mod share;
 mod shared;
@@ -14,12 +16,13 @@ use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Load, OperationResult, Stored, Written};
-use crate::store::Store;
+use crate::result::{ClientReport, Counters, Load, OperationResult, Stored, Written};
+use crate::store::Session;
 use crate::workload::aging::Aging;
 use crate::workload::audit::Expected;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
+use crate::workload::clients::Fleet;
 use crate::workload::crew;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::elapsed::Elapsed;
@@ -64,7 +67,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: cost::time,
     time_by_rehearsal: None,
     run: trial::run,
-    serve: None,
+    serve: Some(client::serve),
 };
 
 /// The workload's measurements.
@@ -84,6 +87,8 @@ pub struct Done {
     pub acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
     pub expected: Expected,
+    /// The machines that had its sessions, where others had.
+    pub clients: Vec<ClientReport>,
 }
 
 /// The work done, before it is summed up.
@@ -120,6 +125,8 @@ pub struct Prepared<'a> {
     /// All that was loaded.
     loaded: Written,
     acknowledged: Vec<Acknowledged>,
+    /// The machines that have the sessions, where others have.
+    fleet: Option<Fleet>,
 }
 
 impl Crud {
@@ -138,16 +145,22 @@ impl Crud {
         let batch = Batch::new(self.batch, KEY_BYTES, records.largest_value());
         let series = Series::new(self.threads as usize)?;
         Ok(Prepared {
-            shared: Shared { plan: self, records, clock, series },
+            shared: Shared { plan: self, records, clock, series, first: 0 },
             shares: Shares(shares),
             batch,
             loaded: Written::default(),
             acknowledged: Vec::with_capacity(1 + Operation::ALL.len()),
+            fleet: None,
         })
     }
 }
 
 impl Prepared<'_> {
+    /// The sessions are on other machines, where there are any.
+    pub fn spread_over(&mut self, fleet: Option<Fleet>) {
+        self.fleet = fleet;
+    }
+
     /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory.
     ///
     /// # Errors
@@ -155,7 +168,7 @@ impl Prepared<'_> {
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
-            match self.while_open(bench.store()?, &mut progress)? {
+            match self.while_open(bench, &mut progress)? {
                 Next::MakeAnew => {
                     bench.fresh()?;
                     progress.load = None;
@@ -164,60 +177,38 @@ impl Prepared<'_> {
                 Next::Finish => break,
             }
         }
+        if let Some(fleet) = &mut self.fleet {
+            fleet::gather(fleet, &self.shares)?;
+        }
         let Progress { load, phases, cache_emptied_by } = progress;
         let load = load.ok_or_else(|| Stop::harness("nothing was loaded"))?;
         Ok(Ran { load, phases, cache_emptied_by })
     }
 
-    /// Does what can be done while the store is open, with the same sessions all along.
-    fn while_open(&mut self, store: &dyn Store, progress: &mut Progress) -> Result<Next, Stop> {
-        let Prepared { shared, shares, batch, loaded, acknowledged } = self;
-        let (shared, shares, plan) = (&*shared, &*shares, shared.plan);
+    /// Does what can be done while the store is open, with the same sessions all along: those of this process, or of its clients.
+    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, Stop> {
+        let Prepared { shared, shares, batch, loaded, acknowledged, fleet } = self;
+        let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
+        let mut loading = Loading { shared, shares, batch, loaded };
+        if let Some(fleet) = fleet {
+            let anew = loading.load(crew::session(store)?.as_mut(), progress, acknowledged)?;
+            fleet::open(fleet, bench, anew)?;
+            return rounds((shared, shares), progress, acknowledged, |phase, order| {
+                fleet::round(fleet, shares, phase, order)
+            });
+        }
         crew::with(
             shared.clock,
             &shares.0,
             || crew::session(store),
             |_| Ok(()),
             |crew| {
-                if progress.load.is_none() {
-                    let count = plan.records.from;
-                    shares.all_loaded(count);
-                    let records = shared.records;
-                    let add = |batch: &mut Batch, index| {
-                        batch.add(&records.key(index), |values| records.append_value(index, 0, values));
-                    };
-                    let (fill, session) = (numbered(count, add), crew.handle.as_mut());
-                    let aging = Aging { records: count, times: plan.age, after: plan.after_load };
-                    let after = aging.after_load();
-                    let mut done = load(Some(count), batch, session, acknowledged, after, fill)?;
-                    aging.age(&mut done, session, acknowledged, |index, version, key, value| {
-                        key.extend_from_slice(&records.key(index));
-                        records.append_value(index, version as u8, value);
-                    })?;
-                    (progress.load, *loaded) = (Some(done.0), loaded.plus(done.1));
-                }
-                loop {
-                    if progress.phases.last().is_none_or(Phase::is_over) {
-                        let Some(doing) = plan.doing(progress.phases.len()) else {
-                            return Ok(Next::Finish);
-                        };
-                        let reads = doing.does(Operation::Get);
-                        if reads && plan.cold && progress.cache_emptied_by.is_none() {
-                            return Ok(Next::OpenCold);
-                        }
-                        progress.phases.push(Phase::new(doing, plan));
-                    }
-                    let Some(phase) = progress.phases.last_mut() else { continue };
-                    let live = shares.live();
-                    match phase.goal(live) {
-                        Some(goal) if goal.operations == 0 => return Ok(Next::MakeAnew),
-                        Some(goal) => {
-                            let work = || crew.round(Order { shared, goal, live });
-                            round(shared, shares, work, phase, goal, acknowledged)?;
-                        }
-                        None => continue,
-                    }
-                }
+                loading.load(crew.handle.as_mut(), progress, acknowledged)?;
+                rounds((shared, shares), progress, acknowledged, |_, order| {
+                    let before = Snapshot::now();
+                    let elapsed = crew.round(order)?;
+                    Ok((elapsed, before.until_now()))
+                })
             },
         )
     }
@@ -231,12 +222,84 @@ impl Prepared<'_> {
         let (stored, written) =
             (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
         let expected = self.shares.expected(self.shared.plan);
+        let clients = self.fleet.map_or_else(Vec::new, Fleet::reports);
         let acknowledged = self.acknowledged;
         let recorder = self.shares.recorder()?;
         let operations: Vec<_> =
             phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, Stop>>()?;
         let operations = operations.concat();
-        Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected })
+        Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients })
+    }
+}
+
+/// What loading takes.
+struct Loading<'p, 'a> {
+    shared: &'p Shared<'a>,
+    shares: &'p Shares<'a>,
+    batch: &'p mut Batch,
+    loaded: &'p mut Written,
+}
+
+impl Loading<'_, '_> {
+    /// Loads a store that was made anew, and makes it as old as is asked for; the number of records, if it did.
+    fn load(
+        &mut self,
+        session: &mut dyn Session,
+        progress: &mut Progress,
+        acknowledged: &mut Vec<Acknowledged>,
+    ) -> Result<Option<u64>, Stop> {
+        if progress.load.is_some() {
+            return Ok(None);
+        }
+        let Shared { plan, records, .. } = *self.shared;
+        let count = plan.records.from;
+        self.shares.all_loaded(count);
+        let add = |batch: &mut Batch, index| {
+            batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+        };
+        let fill = numbered(count, add);
+        let aging = Aging { records: count, times: plan.age, after: plan.after_load };
+        let after = aging.after_load();
+        let mut done = load(Some(count), self.batch, session, acknowledged, after, fill)?;
+        aging.age(&mut done, session, acknowledged, |index, version, key, value| {
+            key.extend_from_slice(&records.key(index));
+            records.append_value(index, version as u8, value);
+        })?;
+        (progress.load, *self.loaded) = (Some(done.0), self.loaded.plus(done.1));
+        Ok(Some(count))
+    }
+}
+
+/// Does the rounds of all phases for as long as the store can stay open; `work` does one, of the phase of this number.
+fn rounds<'s>(
+    (shared, shares): (&'s Shared<'_>, &Shares<'_>),
+    progress: &mut Progress,
+    acknowledged: &mut Vec<Acknowledged>,
+    mut work: impl FnMut(usize, Order<'s>) -> Result<(Elapsed, Counters), Stop>,
+) -> Result<Next, Stop> {
+    let plan = shared.plan;
+    loop {
+        if progress.phases.last().is_none_or(Phase::is_over) {
+            let Some(doing) = plan.doing(progress.phases.len()) else {
+                return Ok(Next::Finish);
+            };
+            let reads = doing.does(Operation::Get);
+            if reads && plan.cold && progress.cache_emptied_by.is_none() {
+                return Ok(Next::OpenCold);
+            }
+            progress.phases.push(Phase::new(doing, plan));
+        }
+        let number = progress.phases.len().saturating_sub(1);
+        let Some(phase) = progress.phases.last_mut() else { continue };
+        let live = shares.live();
+        match phase.goal(live) {
+            Some(goal) if goal.operations == 0 => return Ok(Next::MakeAnew),
+            Some(goal) => {
+                let work = || work(number, Order { shared, goal, live });
+                round(shared, shares, work, phase, goal, acknowledged)?;
+            }
+            None => continue,
+        }
     }
 }
 
@@ -244,15 +307,13 @@ impl Prepared<'_> {
 fn round(
     shared: &Shared<'_>,
     shares: &Shares<'_>,
-    work: impl FnOnce() -> Result<Elapsed, Stop>,
+    work: impl FnOnce() -> Result<(Elapsed, Counters), Stop>,
     phase: &mut Phase,
     goal: Goal,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<(), Stop> {
     shared.series.begin();
-    let before = Snapshot::now();
-    let elapsed = work()?;
-    let counters = before.until_now();
+    let (elapsed, counters) = work()?;
     let (what, threads) = (written_by(goal.doing), shared.plan.threads);
     Acknowledged::new(what, shares.take_writes(), threads, &counters).note(acknowledged);
     phase.count(counters, &shares.take_untimed());

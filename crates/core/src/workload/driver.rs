@@ -155,6 +155,16 @@ impl Untimed {
         self.counts[operation as usize]
     }
 
+    /// The number of each, in the order of [`Operation::ALL`].
+    pub fn counts(&self) -> [u64; Operation::ALL.len()] {
+        self.counts
+    }
+
+    /// So many of each, which another machine did; it made no syncs that are counted.
+    pub fn of_counts(counts: [u64; Operation::ALL.len()]) -> Untimed {
+        Untimed { counts, ..Untimed::default() }
+    }
+
     /// Counts one.
     pub fn note(&mut self, operation: Operation) {
         self.counts[operation as usize] += 1;
@@ -222,6 +232,30 @@ impl<'a> Driver<'a> {
     /// The measurements.
     pub fn finish(self) -> Recorder {
         self.recorder
+    }
+
+    /// The measurements so far.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// The number of operations that were timed so far.
+    pub fn timed(&self) -> u64 {
+        self.recorder.all().iter().map(|record| record.latencies.count()).sum()
+    }
+
+    /// Adds work beside the timed operations that another machine did.
+    pub fn add_untimed(&mut self, untimed: &Untimed) {
+        self.untimed.add(untimed);
+    }
+
+    /// Adds what another machine measured.
+    ///
+    /// # Errors
+    /// As [`Recorder::merge`].
+    pub fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
+        self.seen_gone += seen_gone;
+        self.recorder.merge(recorder)
     }
 
     /// The work beside the timed operations since this was last asked.

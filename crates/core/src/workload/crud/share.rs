@@ -30,7 +30,8 @@ pub struct Order<'o> {
 /// The records that one thread works on: every `threads`th, so that threads never meet and each knows what it wrote.
 pub struct Share<'a> {
     pub thread: u64,
-    threads: u64,
+    /// All threads, those on other machines included.
+    pub threads: u64,
     pub driver: Driver<'a>,
     /// The version of each record's value, by its position in the share.
     pub versions: Vec<u8>,
@@ -154,7 +155,8 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
         let goal = goal.for_thread(self.thread, self.threads, live);
         let order = Order { goal, ..order };
         let latencies = self.driver.latencies(goal.doing.main());
-        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(Stop::harness)?;
+        let mut seconds =
+            shared.series.thread((self.thread - shared.first) as usize, latencies).map_err(Stop::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.stretch(session, order, warm_up, || approach.goes_on(), None)?;
         let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());

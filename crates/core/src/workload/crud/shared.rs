@@ -20,6 +20,8 @@ pub struct Shared<'a> {
     pub records: &'a Records,
     pub clock: &'a Clock,
     pub series: Series,
+    /// The number of the first thread of this process: those before it are on other machines.
+    pub first: u64,
 }
 
 /// The parts of all threads.
@@ -37,9 +39,8 @@ impl<'a> Shares<'a> {
 
     /// The store holds its first `count` records and nothing else.
     pub fn all_loaded(&self, count: u64) {
-        let threads = self.0.len() as u64;
         for mut share in self.shares() {
-            let mine = (count + threads - 1 - share.thread) / threads;
+            let mine = (count + share.threads - 1 - share.thread) / share.threads;
             share.versions.clear();
             share.versions.resize(mine as usize, 0);
         }
@@ -82,6 +83,28 @@ impl<'a> Shares<'a> {
     /// The records handed to the store after loading.
     pub fn written(&self) -> Written {
         self.shares().fold(Written::default(), |sum, share| sum.plus(share.written))
+    }
+
+    /// Operations that were timed so far.
+    pub fn timed(&self) -> u64 {
+        self.shares().map(|share| share.driver.timed()).sum()
+    }
+
+    /// Records that each thread has.
+    pub fn records_of_each(&self) -> Vec<u64> {
+        self.shares().map(|share| share.versions.len() as u64).collect()
+    }
+
+    /// The versions of each thread's records, and the number of removed keys that were seen to be gone; nothing is done with the
+    /// records any more.
+    pub fn take_versions(&self) -> (Vec<Vec<u8>>, u64) {
+        let versions = self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect();
+        (versions, self.shares().map(|share| share.driver.seen_gone()).sum())
+    }
+
+    /// The measurements of all threads together, which are kept.
+    pub fn recorder_so_far(&self) -> Result<Recorder, Stop> {
+        Recorder::of_all(self.shares().map(|share| share.driver.recorder().clone()))
     }
 
     /// The measurements of all threads together.

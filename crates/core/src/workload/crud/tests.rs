@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::cell::{Data, Rate};
 use crate::record::pool::Pool;
-use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Setting, StoreDef};
+use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef};
 use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::parameters::CrudParameters;
-use super::{Crud, Done, Prepared};
+use super::{Crud, Done, Prepared, fleet};
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::page_cache::Emptied;
@@ -12,6 +12,7 @@ use crate::record::pool::Pool;
 use crate::result::Measured;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
+use crate::workload::clients::Fleet;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::parameter::common::AfterLoad;
 use crate::workload::spec::{Asked, Ended, Spec};
@@ -21,18 +22,23 @@ use crate::workload::spec::{Asked, Ended, Spec};
 /// # Errors
 /// When it fails, or the store can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+    let Asked { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
     let work = CrudParameters::of(&spec.parameters);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
-    let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
+    let mut prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
+    prepared.spread_over(Fleet::of(spec, reach, crud.threads)?);
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
-fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
+/// The trial's records.
+///
+/// # Errors
+/// When the files that values are made from can't be read.
+pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     let sizes = spec.cell.record_size();
     let pool = match text {
         Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
@@ -43,7 +49,8 @@ fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     Ok(Records::new(spec.seed, sizes, pool))
 }
 
-fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
+/// The trial's task.
+pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
     Crud {
         records: spec.cell.records(),
         operations: work.operations,
@@ -74,7 +81,7 @@ fn measure(
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let ran = prepared.run(&mut trial.bench)?;
     trial.worked()?;
-    let Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected } =
+    let Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
         prepared.done(ran)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
@@ -83,7 +90,9 @@ fn measure(
         (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;
     trial.close()?;
     let Settled { mut bench, measured } = trial;
-    let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    let mut doubts =
+        if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    doubts.extend(fleet::doubts(&clients, &operations));
     let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
     Ok(Measured {
         load,
@@ -93,6 +102,7 @@ fn measure(
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
         cache_left_warm: cache_emptied_by.and_then(Emptied::left_warm).map(str::to_owned),
         audit: open.or(anew),
+        clients,
         doubts,
         ..measured
     })

@@ -1,0 +1,237 @@
+//! A client's part of a trial of crud: some of its threads, on what the trial's process has made and loaded on a running server.
+
+use std::fs;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::parameters::CrudParameters;
+use super::share;
+use super::shared::{Shared, Shares};
+use super::trial;
+use crate::guard;
+use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
+use crate::measure::limit::allowed_processors;
+use crate::measure::machine_counters::MachineCounters;
+use crate::measure::series::Series;
+use crate::server::running::Made;
+use crate::store::{OpenFn, OpenOptions, Store};
+use crate::workload::clients::{All, Did, Kind, Order, Round, Told, Wire, packed};
+use crate::workload::crew;
+use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::line::{Gate, StartingLine};
+use crate::workload::on_store::{find, unsupported_or_failed};
+use crate::workload::operation::Operation;
+use crate::workload::pacer::wait_until;
+use crate::workload::phase::Goal;
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
+
+/// The time before the start at which threads are woken up.
+const AWAKE_NS: f64 = 3_000_000.0;
+/// The kernel counts the time of processors in steps of 10 ms: of a shorter round than this they tell too little.
+const TELLING: Duration = Duration::from_millis(300);
+
+/// Does as the trial's process orders, until it orders no more. This process has the threads of these numbers.
+///
+/// # Errors
+/// At the first thing that goes wrong.
+pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), Ended> {
+    let Asked { stores, spec, .. } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let clock = Clock::new();
+    let records = trial::records(spec, None)?;
+    let plan = trial::crud(spec, &CrudParameters::of(&spec.parameters));
+    let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
+    let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(Ended::harness)?;
+    let series = Series::new(shares.len()).map_err(Ended::harness)?.kept();
+    let shared = Shared { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
+    let client =
+        Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
+    let options = spec.options(threads.end - threads.start);
+    let mut next = wire.hear();
+    while let Some(order) = next {
+        next = match order {
+            Order::Open { made, loaded } => {
+                loaded.into_iter().for_each(|count| client.shares.all_loaded(count));
+                let store = open_made(open, &options, &made)?;
+                let next = client.while_open(store.as_ref())?;
+                store.close().map_err(|error| Stop::store("closing the store", &error))?;
+                next
+            }
+            Order::Finish => {
+                wire.say(&Told::Finished(Box::new(client.all()?)));
+                wire.hear()
+            }
+            Order::Ping | Order::Round(_) | Order::Start { .. } => return Err(Ended::harness(OUT_OF_TURN)),
+        };
+    }
+    Ok(())
+}
+
+const OUT_OF_TURN: &str = "it was given an order out of turn";
+
+/// Opens the store on what was made on the server. Nothing stays here: whoever made it drops it.
+fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &Made) -> Result<Box<dyn Store>, Ended> {
+    let failed = |error| Ended::harness(format!("using {}: {error}", options.directory.display()));
+    fs::create_dir(options.directory).map_err(failed)?;
+    let opened = made.keep(options.directory).map(|()| open(options));
+    guard::remove_made(options.directory).map_err(failed)?;
+    opened.map_err(failed)?.map_err(unsupported_or_failed)
+}
+
+struct Client<'a> {
+    shared: Shared<'a>,
+    shares: Shares<'a>,
+    gate: Edge<'a>,
+    wire: &'a dyn Wire,
+    clock: &'a Clock,
+}
+
+impl Client<'_> {
+    /// Does the rounds that are ordered; gives the order that is another.
+    fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, Stop> {
+        let lanes = &self.shares.0;
+        let line = StartingLine::new(lanes.len(), self.clock);
+        let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
+        crew::with_line(
+            &line,
+            self.clock,
+            lanes,
+            || crew::session(store),
+            |_| Ok(()),
+            |crew| {
+                self.wire.say(&Told::Opened);
+                loop {
+                    match self.wire.hear() {
+                        Some(Order::Ping) => pong(self.wire, self.clock),
+                        Some(Order::Round(round)) => {
+                            let did = self.round(round, &line, |order| crew.parts(order))?;
+                            self.wire.say(&Told::Done(Box::new(did)));
+                        }
+                        other => return Ok(other),
+                    }
+                }
+            },
+        )
+    }
+
+    /// Does a round, on all of its threads together, which `work` does.
+    fn round<'s>(
+        &'s self,
+        Round { phase, operations, warm_up, until, live }: Round,
+        line: &StartingLine<'_>,
+        work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, Stop>,
+    ) -> Result<Did, Stop> {
+        let Client { shared, shares, gate, clock, .. } = self;
+        let doing = shared.plan.doing(phase).ok_or_else(|| Stop::harness(OUT_OF_TURN))?;
+        let goal = Goal { doing, operations, warm_up, until };
+        shared.series.begin();
+        let timed_before = shares.timed();
+        let before = Snapshot::now();
+        let parts = work(share::Order { shared, goal, live })?;
+        let counters = before.until_now();
+        let elapsed = Elapsed::of(clock, &parts);
+        let (processors, cpu_share, busy_share) = gate.used(&elapsed);
+        let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
+        let behind = parts.iter().map(|part| part.behind_ticks).max().unwrap_or(0);
+        Ok(Did {
+            begin_ns: clock.nanoseconds(gate.moment.load(Ordering::Relaxed), begin),
+            late_ns: clock.nanoseconds(0, line.take_late()),
+            elapsed,
+            behind_ns: clock.nanoseconds(0, behind),
+            count: shares.timed() - timed_before,
+            untimed: shares.take_untimed().counts().to_vec(),
+            writes: shares.take_writes(),
+            written: shares.written(),
+            records: shares.records_of_each(),
+            counters,
+            processors,
+            cpu_share,
+            busy_share,
+            seconds: shared.series.finish_packed().map_err(Stop::harness)?,
+        })
+    }
+
+    /// All that it has measured.
+    fn all(&self) -> Result<All, Stop> {
+        let recorder = self.shares.recorder_so_far()?;
+        let kind = |operation: Operation| {
+            let record = recorder.of(operation as usize);
+            Ok(Kind {
+                latencies: record.latencies.pack()?,
+                errors: record.errors,
+                value_bytes: record.value_bytes,
+                conflicts: record.conflicts,
+            })
+        };
+        let kinds = Operation::ALL.into_iter().map(kind).collect::<Result<_, String>>();
+        let (versions, seen_gone) = self.shares.take_versions();
+        let versions = versions.iter().map(|versions| packed(versions)).collect::<Result<_, String>>();
+        Ok(All {
+            kinds: kinds.map_err(Stop::harness)?,
+            versions: versions.map_err(Stop::harness)?,
+            seen_gone,
+        })
+    }
+}
+
+/// Says what the clock shows.
+fn pong(wire: &dyn Wire, clock: &Clock) {
+    wire.say(&Told::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
+}
+
+/// The start of the timed part of a round: the same moment on all clients.
+struct Edge<'a> {
+    clock: &'a Clock,
+    wire: &'a dyn Wire,
+    /// The last such moment, by the clock.
+    moment: AtomicU64,
+    /// The counters of the process and of the processors just before it.
+    before: Mutex<Option<(Snapshot, MachineCounters)>>,
+}
+
+impl<'a> Edge<'a> {
+    fn new(clock: &'a Clock, wire: &'a dyn Wire) -> Edge<'a> {
+        Edge { clock, wire, moment: AtomicU64::new(0), before: Mutex::new(None) }
+    }
+
+    /// The processors that the process may use, and the shares of their time that it and all programs took since the start.
+    fn used(&self, elapsed: &Elapsed) -> (u32, f64, Option<f64>) {
+        let processors = allowed_processors().map_or(1, |numbers| numbers.len().max(1)) as u32;
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((process, machine)) = before else { return (processors, 0.0, None) };
+        let counters = process.until_now();
+        let all_ns = counters.took_ns.unwrap_or(0).max(1) as f64 * f64::from(processors);
+        let cpu_share = (counters.cpu_ns.unwrap_or(0) as f64 / all_ns).min(1.0);
+        let idle = machine.end().processors.map(|shares| shares.idle_share + shares.io_wait_share);
+        let busy_share = idle.filter(|_| elapsed.wall >= TELLING).map(|idle| (1.0 - idle).max(0.0));
+        (processors, cpu_share, busy_share)
+    }
+}
+
+impl Gate for Edge<'_> {
+    fn opens(&self) -> Option<u64> {
+        self.wire.say(&Told::Ready);
+        loop {
+            match self.wire.hear()? {
+                Order::Ping => pong(self.wire, self.clock),
+                Order::Start { at_ns } => {
+                    let now = self.clock.now();
+                    let left_ns = at_ns.saturating_sub(self.clock.nanoseconds(0, now)) as f64;
+                    let moment = now + self.clock.ticks(left_ns) as u64;
+                    let awake = moment.saturating_sub(self.clock.ticks(AWAKE_NS) as u64);
+                    wait_until(self.clock, awake, &false.into());
+                    self.moment.store(moment, Ordering::Relaxed);
+                    let counters =
+                        (Snapshot::now(), MachineCounters::begin(&Err("it is not looked at".into())));
+                    *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(counters);
+                    return Some(moment);
+                }
+                Order::Open { .. } | Order::Round(_) | Order::Finish => return None,
+            }
+        }
+    }
+}

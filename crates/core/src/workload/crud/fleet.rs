@@ -1,0 +1,132 @@
+//! The trial's side of a trial of crud whose sessions are on clients: they are told what to do, and what they did is put where this
+//! process would have it, had it done so itself.
+
+use std::sync::Mutex;
+
+use super::share::{Order, Share};
+use super::shared::Shares;
+use crate::cell::Rate;
+use crate::result::{ClientPhase, ClientReport, Counters, Doubt, OperationResult};
+use crate::server::running::Made;
+use crate::workload::bench::Bench;
+use crate::workload::clients::{All, Did, Fleet, Kind, Round, Rounded, unpacked};
+use crate::workload::crew::held;
+use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::elapsed::Elapsed;
+use crate::workload::mix::Doing;
+use crate::workload::operation::Operation;
+use crate::workload::stop::Stop;
+
+/// A phase of several operations that alternate, as reports of clients call it.
+const MIX: &str = "mix";
+
+/// Has the clients open their sessions on what the open store has made, which was loaded anew with so many records.
+///
+/// # Errors
+/// When one can't.
+pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), Stop> {
+    let made =
+        Made::of(bench.folder()).map_err(|error| Stop::harness(format!("reading what was made: {error}")));
+    let made = made?.ok_or_else(|| Stop::harness("the store is on no server that clients can reach"))?;
+    fleet.open(&made, anew)
+}
+
+/// Has the clients do a round.
+///
+/// # Errors
+/// When one fails.
+pub fn round(
+    fleet: &mut Fleet,
+    shares: &Shares<'_>,
+    phase: usize,
+    Order { shared, goal, live }: Order<'_>,
+) -> Result<(Elapsed, Counters), Stop> {
+    let round = Round { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
+    let name = match goal.doing {
+        Doing::One(operation) => operation.name(),
+        Doing::Mix(_) => MIX,
+    };
+    let is_closed = shared.plan.rate == Rate::Closed;
+    let Rounded { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
+    for (first, did) in did {
+        put(shares, first, &did).map_err(|why| fleet.error(first, &why))?;
+        let added = shared.series.add_packed(began, &did.seconds);
+        added.map_err(|why| fleet.error(first, &why))?;
+    }
+    Ok((elapsed, counters))
+}
+
+/// Puts what a client did in a round where its threads would have put it.
+fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
+    let untimed = did.untimed.as_slice().try_into().map_err(|_| "it told of other operations")?;
+    let threads = shares.0.get(first..).unwrap_or_default();
+    for (share, records) in threads.iter().zip(&did.records) {
+        // Their versions are told in the end.
+        held(share).versions.resize(*records as usize, 0);
+    }
+    let share = threads.first().ok_or("it told of other threads than its own")?;
+    let mut share = held(share);
+    share.driver.add_untimed(&Untimed::of_counts(untimed));
+    share.writes += did.writes;
+    share.written = did.written;
+    Ok(())
+}
+
+/// Takes what the clients have measured, and the versions of their records.
+///
+/// # Errors
+/// When one can't tell.
+pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), Stop> {
+    for (threads, all) in fleet.finish()? {
+        let first = threads.start;
+        let taken = shares.0.get(threads).ok_or_else(|| "it has other threads".to_owned());
+        let taken = taken.and_then(|shares| take(shares, &all));
+        taken.map_err(|why| fleet.error(first, &why))?;
+    }
+    Ok(())
+}
+
+fn take(shares: &[Mutex<Share<'_>>], all: &All) -> Result<(), String> {
+    if all.versions.len() != shares.len() {
+        return Err("it told of other threads than its own".into());
+    }
+    for (share, versions) in shares.iter().zip(&all.versions) {
+        let mut share = held(share);
+        share.versions = unpacked(versions, share.versions.len())?;
+    }
+    let recorder = measured(&all.kinds)?;
+    shares.first().map_or(Ok(()), |share| held(share).driver.add_measured(&recorder, all.seen_gone))
+}
+
+fn measured(kinds: &[Kind]) -> Result<Recorder, String> {
+    if kinds.len() != Operation::ALL.len() {
+        return Err("it told of other operations".into());
+    }
+    let mut recorder = Recorder::new()?;
+    for (number, kind) in kinds.iter().enumerate() {
+        let record = recorder.of_mut(number);
+        record.latencies = kind.latencies.unpack()?;
+        record.errors = kind.errors;
+        record.value_bytes = kind.value_bytes;
+        record.conflicts = kind.conflicts;
+    }
+    Ok(recorder)
+}
+
+/// Doubts about operations of which clients were saturated: they may say more of these than of the store.
+pub fn doubts(clients: &[ClientReport], operations: &[OperationResult]) -> Vec<Doubt> {
+    let doubt = |operation: &OperationResult| {
+        let name = &operation.operation;
+        let why = |client: &ClientReport| {
+            let own = |phase: &&ClientPhase| phase.operation == MIX || phase.operation == *name;
+            let why = client.phases.iter().filter(own).find_map(ClientPhase::saturation)?;
+            Some(format!("the client {} was saturated: {why}", client.host))
+        };
+        let why: Vec<String> = clients.iter().filter_map(why).collect();
+        (!why.is_empty()).then(|| Doubt { figure: name.clone(), reason: why.join("; ") })
+    };
+    operations.iter().filter_map(doubt).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! Trials whose sessions are on clients, which are threads of the test's own: they end as trials do that have their sessions here.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::*;
+use crate::cell::{Axis, Cell};
+use crate::result::{Measured, Second};
+use crate::store::{
+    Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef,
+};
+use crate::stores::MEMORY;
+use crate::workload::clients::{Link, Order as Said, Task, Told, Wire};
+use crate::workload::parameter::Parameters;
+use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::table::{Workload, parameter};
+
+/// What trials have made on the server of the test's own, in order.
+static MADE: Mutex<Vec<(String, Arc<dyn Store>)>> = Mutex::new(Vec::new());
+
+/// A store on a server: whoever opens it by the same note has the same records.
+const THERE: StoreDef = StoreDef { name: "there", kind: StoreKind::Server, open: Ok(&open), ..MEMORY };
+
+struct There(Arc<dyn Store>);
+
+fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
+    let made = Made::of(options.directory).unwrap();
+    let made = made.unwrap_or_else(|| Made::note(options.directory, "there", "there://here").unwrap());
+    let mut all = MADE.lock().unwrap();
+    let known = all.iter().find(|(name, _)| *name == made.name).map(|(_, store)| Arc::clone(store));
+    let store = known.unwrap_or_else(|| {
+        let settings = BTreeMap::new();
+        let store = MEMORY.open.unwrap()(&OpenOptions { settings: &settings, ..*options }).unwrap();
+        let store: Arc<dyn Store> = Arc::from(store);
+        all.push((made.name, Arc::clone(&store)));
+        store
+    });
+    Ok(Box::new(There(store)))
+}
+
+impl Store for There {
+    fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
+        self.0.session()
+    }
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::None
+    }
+    fn count(&self) -> StoreResult<u64> {
+        self.0.count()
+    }
+    fn settle(&self) -> StoreResult<()> {
+        Ok(())
+    }
+    fn settings(&self) -> StoreResult<Vec<Setting>> {
+        Ok(Vec::new())
+    }
+    fn elsewhere(&self) -> Option<String> {
+        Some("the data are on a made server".into())
+    }
+    fn close(self: Box<Self>) -> StoreResult<()> {
+        Ok(())
+    }
+}
+
+/// A client's end of two channels. What is said goes through text, as between machines.
+struct Channels {
+    says: Sender<String>,
+    hears: Mutex<Receiver<String>>,
+}
+
+impl Wire for Channels {
+    fn say(&self, told: &Told) {
+        let _ = self.says.send(serde_json::to_string(told).unwrap());
+    }
+    fn hear(&self) -> Option<Said> {
+        Some(serde_json::from_str(&self.hears.lock().unwrap().recv().ok()?).unwrap())
+    }
+}
+
+/// The trial's end of them.
+struct Ends {
+    says: Sender<String>,
+    hears: Receiver<String>,
+}
+
+impl Link for Ends {
+    fn send(&mut self, order: &Said) -> Result<(), String> {
+        self.says.send(serde_json::to_string(order).unwrap()).map_err(|_| "it is gone".into())
+    }
+    fn next(&mut self, within: Duration) -> Result<Option<Told>, String> {
+        match self.hears.recv_timeout(within) {
+            Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap())),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Err("the connection is lost".into()),
+        }
+    }
+}
+
+/// Starts a client. One of the name `off` can't be started.
+fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
+    if host == "off" {
+        return Err("it is off".into());
+    }
+    let ((says, hears), (asks, asked)) = (channel(), channel());
+    let task: Task = serde_json::from_str(&serde_json::to_string(task).unwrap()).unwrap();
+    let host = host.to_owned();
+    std::thread::spawn(move || {
+        let wire = Channels { says, hears: Mutex::new(asked) };
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("client");
+        let mut spec = Spec { directory, ..task.spec };
+        if host == "differs" {
+            // It has other versions of its records.
+            spec.seed += 1;
+        }
+        let asked = Asked { stores: &[THERE], spec: &spec, reach: None };
+        let served =
+            spec.workload.def().serve.unwrap()(&asked, task.first..task.first + task.sessions, &wire);
+        if let Err(Ended::Failed(stop)) = served {
+            wire.say(&Told::Failed { reason: stop.failure, message: stop.message });
+        }
+    });
+    Ok(Box::new(Ends { says: asks, hears }))
+}
+
+/// Records by their keys.
+type Left = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Runs a trial with these clients; what it measured, and what it left on the server.
+fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measured, Left), Ended> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let pairs = |text: &'static str| text.split_whitespace().map(|pair| pair.split_once('=').unwrap());
+    let cell =
+        pairs(Box::leak(axes.to_owned().into_boxed_str())).fold(Cell::of("there"), |cell, (name, text)| {
+            let axis = Axis::named(name).unwrap();
+            cell.with(axis, axis.read(text).unwrap())
+        });
+    let mut given = Parameters::default();
+    for (name, text) in pairs(Box::leak(parameters.to_owned().into_boxed_str())) {
+        given.set(parameter(name).unwrap(), text).unwrap();
+    }
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory,
+        workload: Workload::CRUD,
+        parameters: given,
+        settings: [("url".to_owned(), "there://here".to_owned())].into(),
+        seed: 11,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+        disk: None,
+        memory_limit: None,
+        limits: None,
+        judged: false,
+        part: None,
+        library: None,
+        clients: clients.iter().map(|host| (*host).to_owned()).collect(),
+    };
+    let asked = Asked { stores: &[THERE], spec: &spec, reach: Some(reach) };
+    let measured = (spec.workload.def().run)(&asked)?;
+    let mut all = MADE.lock().unwrap();
+    let (_, last) = all.pop().unwrap();
+    all.clear();
+    drop(all);
+    let mut left = BTreeMap::new();
+    let mut session = last.session().unwrap();
+    let see = &mut |key: &[u8], value: &[u8]| drop(left.insert(key.to_vec(), value.to_vec()));
+    session.scan(&[], usize::MAX, see).unwrap();
+    drop(session);
+    Ok((measured, left))
+}
+
+const AXES: &str = "record_size=1B..300B records=100..500 data=incompressible guarantee=none threads=5";
+
+fn failed(clients: &[&str]) -> String {
+    match run(clients, AXES, "operations=100") {
+        Err(Ended::Failed(stop)) => stop.message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_clients_do_is_what_this_process_would_do() {
+    for (axes, parameters, counts) in [
+        // Inserts fill the store, which is then made anew: three times.
+        ("", "operations=1000 warm_up=30", vec![1000, 1000, 1000, 1000]),
+        ("age=2", "operations=200 mix=get=60,update=20,insert=15,remove=5", vec![30, 120, 40, 10]),
+        ("rate=4000/s", "operations=200 order=update,get", vec![200, 200]),
+    ] {
+        let axes = format!("{AXES} {axes}");
+        let (alone, left_alone) = run(&[], &axes, parameters).unwrap();
+        for clients in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
+            let (spread, left) = run(clients, &axes, parameters).unwrap();
+            let what = |measured: &Measured| {
+                let each = measured.operations.iter();
+                let each = each.map(|one| {
+                    (one.operation.clone(), one.count, one.warm_up, one.put_back, one.value_bytes)
+                });
+                (each.collect::<Vec<_>>(), measured.stored.clone(), measured.written, measured.load.records)
+            };
+            assert_eq!(what(&spread), what(&alone), "{parameters} by {clients:?}");
+            assert!(left == left_alone, "other records are left: {parameters} by {clients:?}");
+            assert_eq!(
+                spread.audit.as_ref().map(|audit| audit.records),
+                alone.audit.as_ref().map(|audit| audit.records)
+            );
+            let told: Vec<u64> = spread.operations.iter().map(|operation| operation.count).collect();
+            assert!(told.iter().zip(&counts).all(|(told, asked)| told.abs_diff(*asked) <= 5), "{told:?}");
+            check_parts(&spread, clients);
+        }
+        assert_eq!(alone.clients, []);
+    }
+}
+
+/// Each client has its part of the sessions, and of the operations.
+fn check_parts(measured: &Measured, clients: &[&str]) {
+    let names: Vec<&str> = measured.clients.iter().map(|client| client.host.as_str()).collect();
+    assert_eq!(names, clients);
+    let sessions: Vec<u64> = measured.clients.iter().map(|client| client.sessions).collect();
+    assert_eq!(sessions, [&[5][..], &[3, 2], &[2, 2, 1]][clients.len() - 1]);
+    let count: u64 = measured.operations.iter().map(|operation| operation.count).sum();
+    let phases = || measured.clients.iter().flat_map(|client| &client.phases);
+    assert_eq!(phases().map(|phase| phase.count).sum::<u64>(), count);
+    for client in &measured.clients {
+        assert!(client.processors > 0 && client.clock_uncertainty_ns > 0, "{client:?}");
+        let all: u64 = client.phases.iter().map(|phase| phase.count).sum();
+        assert!(all.abs_diff(count * client.sessions / 5) <= 20, "{client:?} of {count}");
+        for phase in &client.phases {
+            assert!((0.0..=1.0).contains(&phase.cpu_share) && !phase.operation.is_empty(), "{phase:?}");
+            assert!(phase.harness_share.is_some() != phase.behind_ns.is_some(), "{phase:?}");
+        }
+    }
+}
+
+#[test]
+fn seconds_of_clients_are_one_series() {
+    let parameters = "duration=1500ms order=get";
+    let (measured, _) = run(&["a", "b"], AXES, parameters).unwrap();
+    let get = &measured.operations[0];
+    assert_eq!(get.series.iter().map(|second| second.at_s).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(get.series.iter().map(|second| second.count).sum::<u64>(), get.count);
+    let begins: Vec<Option<u64>> = get.series.iter().map(|second: &Second| second.in_trial_ms).collect();
+    assert!(begins[0].is_none() || begins[1].unwrap() - begins[0].unwrap() == 1000, "{begins:?}");
+    assert!(get.wall_ns >= 1_500_000_000 && get.rate_over_ns.is_some());
+}
+
+#[test]
+fn what_goes_wrong_with_a_client_ends_the_trial_and_names_it() {
+    assert_eq!(failed(&["a", "off"]), "the client off: it is off");
+    let told = failed(&["a", "differs"]);
+    assert!(told.starts_with("the client differs: "), "{told}");
+}
+
+#[test]
+fn each_figure_of_a_saturated_client_is_doubted_once() {
+    let phase = |operation: &str, cpu_share| ClientPhase {
+        operation: operation.into(),
+        cpu_share,
+        ..ClientPhase::default()
+    };
+    let client = |host: &str, phases| ClientReport { host: host.into(), phases, ..ClientReport::default() };
+    let operation = |name: &str| OperationResult { operation: name.into(), ..OperationResult::default() };
+    let clients = [
+        client("a", vec![phase("insert", 0.1), phase("get", 0.95)]),
+        client("b", vec![phase("insert", 0.2), phase("get", 0.99)]),
+    ];
+    let [doubt] = doubts(&clients, &[operation("insert"), operation("get")]).try_into().unwrap();
+    assert_eq!(doubt.figure, "get");
+    assert_eq!(
+        doubt.reason,
+        "the client a was saturated: its processors were busy for 95 % of the time; the client b was saturated: its processors \
+         were busy for 99 % of the time"
+    );
+    let mixed = [client("a", vec![phase("mix", 1.0)])];
+    assert_eq!(doubts(&mixed, &[operation("insert"), operation("get")]).len(), 2);
+}
