@@ -14,7 +14,6 @@ mod fault;
 mod fragmentation;
 mod giving_back;
 mod latency;
-mod load;
 mod machine;
 mod measured;
 mod parts;
@@ -22,6 +21,7 @@ mod pauses;
 mod place;
 mod records;
 mod recovery;
+mod resources;
 mod rest;
 mod round;
 mod series;
@@ -44,13 +44,13 @@ pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::fragmentation::{Fragmentation, Pieces};
 pub use self::giving_back::{Compacted, GivingBack, Meanwhile};
 pub use self::latency::Latency;
-pub use self::load::{Aged, Load};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::PlaceInfo;
 pub use self::records::{Stored, Written};
 pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
+pub use self::resources::{Cpu, Disk, Memory};
 pub use self::rest::Rest;
 pub use self::round::{DISK_GROWTH, Round};
 pub use self::series::{Epoch, Second};
@@ -450,6 +450,35 @@ pub struct Processors {
     pub io_wait_share: f64,
 }
 
+/// Loading, before the first operation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Records loaded.
+    pub records: u64,
+    /// Bytes of their values.
+    pub value_bytes: u64,
+    /// Time within the store's calls, in nanoseconds.
+    pub store_ns: u64,
+    /// Counters of the process over the loading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
+    /// The writes after it that made the set old, where there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
+    /// The rest after it; absent where operations began at once, as in all older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
+}
+
+/// The records that were loaded were overwritten before the first operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aged {
+    /// The times that each was.
+    pub times: u32,
+    /// Time within the store's calls, in nanoseconds.
+    pub store_ns: u64,
+}
+
 /// The operation that stands for all others together, where a workload does several in turn.
 pub const OVERALL: &str = "overall";
 
@@ -509,44 +538,6 @@ pub struct OperationResult {
     /// Epoch by epoch, where the workload has epochs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
-}
-
-/// Memory of the trial's process, in bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
-    /// Resident before the store was opened, with the harness's own buffers filled.
-    pub base_bytes: u64,
-    /// The peak of resident memory, less the base.
-    pub peak_above_base_bytes: u64,
-    /// The same without pages of mapped files, which the kernel can drop at any time: the peak less those above the base that were
-    /// resident when the last operation had returned, and no less than all else that was resident then. No kernel tells the peak
-    /// of all else: one that was reached while fewer such pages were resident is understated by the difference, one reached
-    /// while more were is overstated. Absent where the kernel does not count these pages, and in older results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_without_mapped_files_bytes: Option<u64>,
-    /// The most that the trial's cgroup was charged for at once, from just before the store was opened until the last
-    /// operation had returned: resident memory, page cache, and what the kernel keeps for both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_with_page_cache_bytes: Option<u64>,
-}
-
-/// Processor time.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Cpu {
-    pub user_ns: u64,
-    pub system_ns: u64,
-}
-
-/// The store's files.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Disk {
-    /// Blocks allocated to files and folders, as `du` counts.
-    pub allocated_bytes: u64,
-    /// The files' lengths.
-    pub apparent_bytes: u64,
-    /// Number of files.
-    pub files: u64,
 }
 
 impl TrialResult {

@@ -19,7 +19,7 @@ pub struct ClientReport {
     /// The most by which the moment of the start can have been wrong there, in nanoseconds: half of the quickest ping's way, of the
     /// round in which that was longest.
     pub clock_uncertainty_ns: u64,
-    /// How long after that moment the last of its sessions started, in nanoseconds; of several rounds the most.
+    /// The time from that moment until the last of its sessions started, in nanoseconds; of several rounds the longest.
     pub late_ns: u64,
     /// Its part of each phase.
     pub phases: Vec<ClientPhase>,

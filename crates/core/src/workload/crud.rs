@@ -232,7 +232,7 @@ impl Prepared<'_> {
     }
 }
 
-/// What loading takes.
+/// All that loading takes.
 struct Loading<'p, 'a> {
     shared: &'p Shared<'a>,
     shares: &'p Shares<'a>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::case::{Case, Space, Time};
-use super::clients::Wire;
+use super::clients::link::Wire;
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};

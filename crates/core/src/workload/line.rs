@@ -24,7 +24,7 @@ pub struct StartingLine<'c> {
     gate: Option<&'c dyn Gate>,
     barrier: Barrier,
     start: AtomicU64,
-    /// How late the last thread was at the moment that a gate gave, in the clock's ticks.
+    /// The ticks by which the last thread was late at the moment that a gate gave.
     late: AtomicU64,
     stopped: Stopped,
     /// The thread that failed first; [`NONE`] while none has.
@@ -79,7 +79,7 @@ impl<'c> StartingLine<'c> {
         StartingLine { first, threads, gate: Some(gate), ..self }
     }
 
-    /// How late the last thread was since this was last asked, in the clock's ticks.
+    /// The ticks by which the last thread was late since this was last asked.
     pub fn take_late(&self) -> u64 {
         self.late.swap(0, Ordering::Relaxed)
     }

@@ -15,7 +15,7 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{Library, OpenOptions, StoreDef};
 use crate::units::Bytes;
-use crate::workload::clients::Reach;
+use crate::workload::clients::link::Reach;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::EQUAL_CACHE;

@@ -1,4 +1,4 @@
-//! How far another machine's clock is from ours. A ping goes there and comes back with what that clock showed. It showed that at
+//! The distance of another machine's clock from ours. A ping goes there and comes back with what that clock showed. It showed that at
 //! some moment between the two; so the middle of them is wrong by half of the time that both ways took, at most. Of many pings
 //! the quickest tells most (Cristian, Probabilistic clock synchronization, 1989).
 

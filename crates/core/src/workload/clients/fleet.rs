@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::clock::{Offset, Ping};
-use super::{All, Did, Link, Order, Reach, Round, Task, Told};
+use super::link::{Link, Reach, Task};
+use super::words::{All, Did, Order, Round, Told};
 use crate::result::{ClientPhase, ClientReport, Counters};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
@@ -179,7 +180,7 @@ impl Fleet {
         of_client(member.map_or("?", |member| &member.host), why)
     }
 
-    /// What is to be told of each.
+    /// The report of each.
     pub fn reports(self) -> Vec<ClientReport> {
         let phases = |sums: Vec<Sums>| sums.iter().map(Sums::phase).collect();
         let report = |member: Member| ClientReport { phases: phases(member.phases), ..member.report };
@@ -241,7 +242,7 @@ impl Member {
         }
     }
 
-    /// How far its clock is from ours.
+    /// The distance of its clock from ours.
     fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, Stop> {
         let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
         self.heard = begun;

@@ -14,18 +14,6 @@ use crate::measure::latency::Packed;
 use crate::result::{Counters, Failure, Written};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
-use crate::workload::spec::Spec;
-
-/// The task of a client: which of the trial's threads are its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Task {
-    /// The trial.
-    pub spec: Spec,
-    /// The number of the first of them.
-    pub first: u64,
-    /// How many they are.
-    pub sessions: u64,
-}
 
 /// The orders to a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,7 +54,7 @@ pub struct Round {
 pub enum Told {
     /// It is at work.
     Alive,
-    /// What its clock shows, in nanoseconds.
+    /// The time that its clock shows, in nanoseconds.
     Pong { at_ns: u64 },
     /// Its sessions are open.
     Opened,
@@ -85,11 +73,11 @@ pub enum Told {
 pub struct Did {
     /// From the moment at which all were to start to the one at which its first thread began, in nanoseconds.
     pub begin_ns: u64,
-    /// How late the last of its threads was at the starting line, in nanoseconds.
+    /// The time by which the last of its threads was late at the starting line, in nanoseconds.
     pub late_ns: u64,
     /// The time of its threads.
     pub elapsed: Elapsed,
-    /// How late an open loop ended, in nanoseconds.
+    /// The time by which an open loop ended late, in nanoseconds.
     pub behind_ns: u64,
     /// Operations that were timed.
     pub count: u64,

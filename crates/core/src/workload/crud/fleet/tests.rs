@@ -12,12 +12,13 @@ use crate::store::{
     Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef,
 };
 use crate::stores::MEMORY;
-use crate::workload::clients::{Link, Order as Said, Task, Told, Wire};
+use crate::workload::clients::link::{Link, Task, Wire};
+use crate::workload::clients::words::{Order as Said, Told};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::table::{Workload, parameter};
 
-/// What trials have made on the server of the test's own, in order.
+/// All that trials have made on the server of the test's own, in order.
 static MADE: Mutex<Vec<(String, Arc<dyn Store>)>> = Mutex::new(Vec::new());
 
 /// A store on a server: whoever opens it by the same note has the same records.

@@ -1,0 +1,46 @@
+//! The ways between a trial's process and its clients, whichever they are, and the task with which a client begins.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{Order, Told};
+use crate::workload::spec::Spec;
+
+/// The task of a client: which of the trial's threads are its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// The trial.
+    pub spec: Spec,
+    /// The number of the first of them.
+    pub first: u64,
+    /// The number of them.
+    pub sessions: u64,
+}
+
+/// The way to a client.
+pub trait Link: Send {
+    /// Sends it an order.
+    ///
+    /// # Errors
+    /// Why it can't be reached any more.
+    fn send(&mut self, order: &Order) -> Result<(), String>;
+
+    /// Its next word, if one comes in so long a time.
+    ///
+    /// # Errors
+    /// Why none will come any more.
+    fn next(&mut self, within: Duration) -> Result<Option<Told>, String>;
+}
+
+/// Starts a client on a host, which takes up its task; or says why it can't.
+pub type Reach = fn(&str, &Task) -> Result<Box<dyn Link>, String>;
+
+/// A client's own way to the trial's process.
+pub trait Wire: Sync {
+    /// Tells it something. Where nobody is there any more, this process ends.
+    fn say(&self, told: &Told);
+
+    /// The next order; `None` where none will come any more.
+    fn hear(&self) -> Option<Order>;
+}
