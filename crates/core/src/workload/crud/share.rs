@@ -102,6 +102,10 @@ impl Share<'_> {
             Doing::One(operation) => operation,
             Doing::Mix(mix) => return self.fill_with(records, &mix, most, timed),
         };
+        if operation != Operation::Insert && self.versions.is_empty() {
+            // There are fewer records than threads.
+            return 0;
+        }
         let mut chosen = [0; QUANTUM_OPERATIONS];
         let before = self.chooser.position();
         if operation != Operation::Insert {
@@ -129,11 +133,12 @@ impl Share<'_> {
         let mut planned = 0;
         while planned < most && self.quantum.has_room_for(2) {
             let operation = mix.turn(self.turn);
-            self.turn += 1;
             let chosen = match operation {
                 Operation::Insert => 0,
+                _ if self.versions.is_empty() => break,
                 _ => self.chooser.below(self.versions.len() as u64),
             };
+            self.turn += 1;
             self.plan(records, operation, chosen, timed);
             planned += 1;
         }

@@ -74,6 +74,18 @@ fn a_set_that_grows_old_is_overwritten_before_the_operations_and_has_its_values_
 }
 
 #[test]
+fn threads_that_have_no_records_have_nothing_to_do() {
+    let few = Crud { records: CountRange { from: 2, to: 2 }, operations: 30, ..crud(5) };
+    let mix: Mix = "get=70,update=30".parse().unwrap();
+    for plan in [Crud { order: vec![Operation::Get], ..few.clone() }, Crud { mix: Some(mix), ..few }] {
+        let done = run(&plan, MEMORY.open.unwrap()).unwrap();
+        // Two of five have a record each, and six operations.
+        assert_eq!(done.operations.iter().map(|operation| operation.count).sum::<u64>(), 12);
+        assert_eq!(done.stored.records, 2);
+    }
+}
+
+#[test]
 fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
     let mix: Mix = "get=70,update=15,insert=10,remove=5".parse().unwrap();
     for threads in [1, 3] {
