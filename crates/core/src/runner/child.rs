@@ -14,6 +14,7 @@ use crate::lifeline;
 use crate::measure::{children, disk_requests, limit, syncs};
 use crate::result::{Failure, Limited, Measured};
 use crate::store::StoreDef;
+use crate::workload::clients::link::Reach;
 use crate::workload::cut;
 use crate::workload::kill::{self, Told};
 use crate::workload::recover;
@@ -21,12 +22,12 @@ use crate::workload::spec::{Asked, Ended, KillPart, Part, Report, Spec};
 use crate::workload::step::Step;
 use crate::workload::told;
 
-/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
+/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
 ///
 /// # Errors
 /// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
 /// its own (`runner::supervise` knows them).
-pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
+pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
     let spec: Spec =
@@ -37,7 +38,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         disk_requests::are_of(folder);
     }
     let stores = with_library(stores, &spec).map_err(failed)?;
-    let asked = Asked { stores: &stores, spec: &spec, reach: None };
+    let asked = Asked { stores: &stores, spec: &spec, reach: Some(reach) };
     if let Some(part) = &spec.part {
         return check(&asked, part, out);
     }

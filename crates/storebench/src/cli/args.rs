@@ -238,6 +238,7 @@ Examples:
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
+  storebench run crud --store nats --url nats=nats://s --threads 2 --clients a,b
   storebench run crud --quick --shard 3/8     one of eight parts
 
 Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.
@@ -312,6 +313,9 @@ pub struct HowArgs {
     /// Use a running server instead of a private one: postgres=postgresql://user@host/database. Never with a password: see docs/servers.md
     #[arg(long = "url", value_name = "STORE=URL", conflicts_with = "resume")]
     pub urls: Vec<UrlArg>,
+    /// Have the sessions on other machines, over ssh, and the trial's process here: host1,host2. For servers by --url (see docs/servers.md)
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_hint = ValueHint::Hostname, conflicts_with = "resume")]
+    pub clients: Option<Vec<String>>,
     /// Vary one axis at a time, from the first value of all others and the plan's own settings, instead of every combination.
     /// Stores and guarantees stay combined
     #[arg(long, conflicts_with = "resume")]
@@ -455,7 +459,7 @@ impl RunArgs {
             settling: self.how.settling.then_some(true),
             faults: self.how.faults,
             recovery: self.how.recovery.clone(),
-            clients: None,
+            clients: self.how.clients.clone(),
             // A plan's own words.
             description: None,
             trials: self.how.trials,

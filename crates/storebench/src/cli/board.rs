@@ -29,6 +29,7 @@ use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
 use super::start::{Start, start};
 use super::{resume, runs, signals, usage};
 
+mod client;
 mod plug;
 
 /// The time between two looks at whether the other machine is still there.
@@ -46,6 +47,9 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     out.say(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
     let Heard { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
     let Asked { request, results } = wait_for(&asked, &interrupted)?;
+    if let Some(task) = &request.client {
+        return client::serve(stores, task, folder, out, words, &interrupted);
+    }
     if let Some(order) = &request.plug {
         return plug::serve(stores, order, folder, &mut out, &words, &interrupted);
     }
@@ -136,7 +140,7 @@ impl<R: BufRead> Ear<R> {
             match word {
                 Word::Beat => {}
                 Word::Stop => interrupted.store(true, Ordering::Relaxed),
-                Word::Thanks | Word::Next => drop(words.send(word)),
+                Word::Thanks | Word::Next | Word::Order(_) => drop(words.send(word)),
             }
         }
         Ok(())

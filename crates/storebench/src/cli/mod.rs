@@ -139,7 +139,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Completions { shell } => man::completions(stores, shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(Hidden::Trial { spec, out }) => {
-            child::main(stores, &spec, &out)?;
+            child::main(stores, remote::client::reach, &spec, &out)?;
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Background { load, folder, parent }) => {

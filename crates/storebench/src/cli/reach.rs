@@ -1,12 +1,15 @@
-//! Whether the running servers that a plan names can be reached: told within seconds, before anything is made or measured.
+//! Whether the running servers and the clients that a plan names can be reached: told within seconds, before anything is made or measured.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::Plan;
 use storebench_core::server::running::URL;
 use storebench_core::store::{StoreDef, StoreError};
+
+use super::remote::client;
 
 /// Reaches every running server of a plan once.
 ///
@@ -27,6 +30,14 @@ pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reaches every client of a plan once; a program is copied there where it has none.
+///
+/// # Errors
+/// [`Exit::Unreachable`] where one can't be reached, or runs no such program.
+pub fn clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
+    plan.clients.iter().try_for_each(|host| client::try_out(host, interrupted))
 }
 
 /// The addresses that a plan gives a store.

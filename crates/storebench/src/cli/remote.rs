@@ -2,6 +2,7 @@
 //! the other has the same until this one has all results.
 
 mod arguments;
+pub mod client;
 mod connection;
 mod host;
 pub mod plug;
@@ -40,7 +41,7 @@ use super::{launch, runs};
 /// # Errors
 /// [`Exit::Unreachable`] when the machine can't be reached, or the connection is lost; what went wrong there.
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
-    let host = Host::new(host)?;
+    let host = Host::new(host, "--remote")?;
     let (request, mut here) = match &args.resume {
         Some(name) => resume(runs::find(name, &args.out)?)?,
         None => start(args)?,
@@ -98,6 +99,7 @@ fn start(args: &RunArgs) -> Result<(Request, Here)> {
         resume: None,
         results: 0,
         plug: None,
+        client: None,
     };
     Ok((request, Here { out: args.out.clone(), folder: None, known: Known::default() }))
 }
@@ -122,6 +124,7 @@ fn resume(path: PathBuf) -> Result<(Request, Here)> {
         resume: Some(Box::new(run.header)),
         results: folder.results()?.len(),
         plug: None,
+        client: None,
     };
     Ok((request, Here { out: PathBuf::new(), folder: Some(folder), known }))
 }
@@ -183,7 +186,7 @@ impl Here {
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
-            Message::Plugged { .. } | Message::Step(_) | Message::Looked { .. } => {
+            Message::Plugged { .. } | Message::Step(_) | Message::Looked { .. } | Message::Client(_) => {
                 return Err(out_of_turn("what is of no run"));
             }
             Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),

@@ -40,6 +40,7 @@ pub fn resume(
         return Err(Error::new(Exit::OtherVersion, message));
     }
     reach::servers(stores, &plan)?;
+    reach::clients(&plan, interrupted)?;
     trace::check_same(&plan, interrupted)?;
     let places: Places = run.header.places.iter().map(place_of).collect();
     for place in places.values() {

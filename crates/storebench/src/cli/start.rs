@@ -42,6 +42,7 @@ pub fn start<T>(
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
     reach::servers(stores, &plan)?;
+    reach::clients(&plan, interrupted)?;
     trace::look(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;

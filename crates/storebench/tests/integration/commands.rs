@@ -345,8 +345,8 @@ fn substituted(command: &str) -> String {
     let makes = command.contains(" generate ");
     let mut given = command.split_whitespace();
     while let Some(word) = given.next() {
-        if word == "--remote" {
-            // The other machine is this one; what the way there does is tested with the runs on others.
+        if ["--remote", "--url", "--clients"].contains(&word) {
+            // The other machine is this one, and its server a private one; what the way there does is tested with the runs on others.
             given.next();
             continue;
         }

@@ -5,6 +5,7 @@ mod androbench;
 mod background;
 mod batch;
 mod cli;
+mod clients;
 mod cluster;
 mod commands;
 mod conformance;

@@ -85,7 +85,7 @@ impl Running {
     }
 
     /// The schemas, or databases, that storebench has made there, or what its keys begin with.
-    fn made(&self) -> Vec<String> {
+    pub fn made(&self) -> Vec<String> {
         if self.kind == "nats" {
             let buckets = self.folder.path().join("d/data/jetstream/$G/streams");
             let names = fs::read_dir(buckets).unwrap().map(|entry| entry.unwrap().file_name().into_string());

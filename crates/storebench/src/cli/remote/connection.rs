@@ -206,7 +206,15 @@ impl Connection {
     /// # Errors
     /// [`Exit::Unreachable`] when none will come any more.
     pub fn next(&mut self) -> Result<Option<Message>> {
-        match self.messages.recv_timeout(Duration::from_millis(100)) {
+        self.next_within(Duration::from_millis(100))
+    }
+
+    /// The next message, if one comes in so long a time.
+    ///
+    /// # Errors
+    /// As [`Connection::next`].
+    pub fn next_within(&mut self, most: Duration) -> Result<Option<Message>> {
+        match self.messages.recv_timeout(most) {
             Ok(Ok(message)) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
@@ -222,7 +230,12 @@ impl Connection {
 
     /// Ends it, when all has been said.
     pub fn end(mut self) {
+        self.close(END);
+    }
+
+    /// Says no more, and waits until the program there has ended too, for so long.
+    pub fn close(&mut self, most: Duration) {
         self.input = None;
-        self.ssh.ends_within(END);
+        self.ssh.ends_within(most);
     }
 }

@@ -15,24 +15,28 @@ const ADB: &str = "adb:";
 
 /// A machine that ssh or adb knows the way to.
 #[derive(Debug, Clone)]
-pub struct Host(String);
+pub struct Host {
+    name: String,
+    /// Whether nobody is there to be asked for a password.
+    is_unattended: bool,
+}
 
 impl Host {
-    /// A host as the user names it.
+    /// A host as the user names it by an option.
     ///
     /// # Errors
     /// When ssh or adb could take it for an option, or it is no name at all.
-    pub fn new(name: &str) -> Result<Host> {
+    pub fn new(name: &str, option: &str) -> Result<Host> {
         if let Some(serial) = name.strip_prefix(ADB) {
             let odd = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
             if serial.starts_with('-') || serial.contains(odd) {
                 let message = format!(
-                    "--remote {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
+                    "{option} {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
                     piece(name)
                 );
                 return Err(Error::bad_value(message));
             }
-            return Ok(Host(name.into()));
+            return Ok(Host::of(name));
         }
         let bare = name.strip_prefix("ssh://").unwrap_or(name);
         let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
@@ -46,12 +50,21 @@ impl Host {
             || name.contains(odd)
         {
             let message = format!(
-                "--remote {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
+                "{option} {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
                 piece(name)
             );
             return Err(Error::bad_value(message));
         }
-        Ok(Host(name.into()))
+        Ok(Host::of(name))
+    }
+
+    fn of(name: &str) -> Host {
+        Host { name: name.into(), is_unattended: false }
+    }
+
+    /// The same, whose ssh asks nobody for anything and gives up soon where nobody answers.
+    pub fn unattended(self) -> Host {
+        Host { is_unattended: true, ..self }
     }
 
     /// A command there that runs a script with arguments, with its input and output open and deaf to Ctrl-C: it ends when it
@@ -67,7 +80,11 @@ impl Host {
             None => {
                 // No terminal and no forwarded ports; a connection that is lost is noticed within a minute.
                 command.args(["-T", "-o", "ClearAllForwardings=yes"]);
-                command.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--", &self.0]);
+                if self.is_unattended {
+                    command.args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
+                }
+                command.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]);
+                command.args(["--", &self.name]);
             }
         }
         command.arg(shell::script(script, arguments));
@@ -78,7 +95,7 @@ impl Host {
 
     /// The serial number of a phone, empty where it is the only one; `None` of a machine that ssh reaches.
     fn phone(&self) -> Option<&str> {
-        self.0.strip_prefix(ADB)
+        self.name.strip_prefix(ADB)
     }
 
     /// The kind of program that it takes: a phone has no C library that programs of other systems know.
@@ -111,7 +128,7 @@ impl Host {
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&plain(&self.0))
+        f.write_str(&plain(&self.name))
     }
 }
 
@@ -123,10 +140,10 @@ mod tests {
     fn nothing_that_ssh_takes_for_an_option_is_a_host() {
         for good in ["board", "user@board", "ssh://user@board:2222", "10.0.0.7", "user@fe80::1%eth0", "a@b@c"]
         {
-            assert_eq!(Host::new(good).unwrap().to_string(), good);
+            assert_eq!(Host::new(good, "--remote").unwrap().to_string(), good);
         }
         for phone in ["adb:", "adb:emulator-5554", "adb:192.168.0.7:5555"] {
-            assert_eq!(Host::new(phone).unwrap().to_string(), phone);
+            assert_eq!(Host::new(phone, "--remote").unwrap().to_string(), phone);
         }
         let bad = [
             "adb:-a",
@@ -144,14 +161,14 @@ mod tests {
             "a\nb",
         ];
         for bad in bad {
-            assert_eq!(Host::new(bad).unwrap_err().exit, Exit::BadValue, "{bad}");
+            assert_eq!(Host::new(bad, "--clients").unwrap_err().exit, Exit::BadValue, "{bad}");
         }
     }
 
     #[test]
     fn a_phone_is_reached_by_adb_and_takes_a_program_without_a_c_library() {
         let words = |host: &str| -> Vec<String> {
-            let command = Host::new(host).unwrap().command("true", &["x"]);
+            let command = Host::new(host, "--remote").unwrap().command("true", &["x"]);
             let program = [command.get_program()].into_iter();
             program.chain(command.get_args()).map(|word| word.to_string_lossy().into_owned()).collect()
         };
@@ -159,7 +176,10 @@ mod tests {
         assert_eq!(words("adb:"), ["adb", "shell", "-T", &script]);
         assert_eq!(words("adb:1234"), ["adb", "-s", "1234", "shell", "-T", &script]);
         assert_eq!(words("board")[0], "ssh");
-        let phone = Host::new("adb:").unwrap();
+        let asks = Host::new("board", "--clients").unwrap();
+        let batch = |host: &Host| host.command("true", &[]).get_args().any(|word| word == "BatchMode=yes");
+        assert!(!batch(&asks) && batch(&asks.unattended()));
+        let phone = Host::new("adb:", "--remote").unwrap();
         assert_eq!((phone.kind(), phone.usual_folder()), ("-static", "/data/local/tmp/storebench"));
         assert!(phone.no_program(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
     }

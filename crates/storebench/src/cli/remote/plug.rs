@@ -67,7 +67,7 @@ struct Pull<'a> {
 pub fn pull(stores: &[StoreDef], args: &PlugArgs, interrupted: &AtomicBool) -> Result<Exit> {
     let host =
         args.board.remote.as_deref().ok_or_else(|| Error::bad_value("name the board with --remote"))?;
-    let plug = Plug { host: Host::new(host)?, args, interrupted };
+    let plug = Plug { host: Host::new(host, "--remote")?, args, interrupted };
     if !stores.iter().any(|store| store.name == args.store) {
         return Err(Error::bad_value(format!("no store {}: see storebench stores", args.store)));
     }

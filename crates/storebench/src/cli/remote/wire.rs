@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use storebench_core::cell::Cell;
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Setting};
+use storebench_core::workload::clients::link::Task;
+use storebench_core::workload::clients::words::{Order, Told};
 use storebench_core::workload::cut::Looked;
 use storebench_core::workload::loading::Doing;
 
@@ -44,6 +46,9 @@ pub struct Request {
     /// A part of a check by pulling the plug, in place of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plug: Option<Box<PlugOrder>>,
+    /// A client's part of a trial, in place of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Box<Task>>,
 }
 
 /// A part of a check by pulling the plug.
@@ -70,7 +75,7 @@ pub enum PlugPart {
 }
 
 /// The later messages of this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// It is still there.
@@ -81,6 +86,8 @@ pub enum Word {
     Thanks,
     /// The next step may be taken.
     Next,
+    /// An order to a client.
+    Order(Box<Order>),
 }
 
 /// The messages of the board.
@@ -113,6 +120,8 @@ pub enum Message {
     Step(u64),
     /// The finding after the power was cut; with the folder of the store where it is kept. `None`: the folder is not there.
     Looked { boot: String, found: Option<(Box<Looked>, Option<PathBuf>)> },
+    /// A client's word.
+    Client(Box<Told>),
     /// The run has ended.
     Ended { interrupted: bool, failed: u64 },
     /// It ended by an error.

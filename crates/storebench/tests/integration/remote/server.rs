@@ -13,7 +13,7 @@ use crate::cli::support::{Scratch, Started, faulty, is_root, skipped, wait_for};
 /// Where Debian and others put it, which is in no user's PATH.
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The other machine: this one, by ssh. Its name is `board`.
+/// The other machine: this one, by ssh. Its name is `board`; as a client of a trial it is two, `alpha` and `beta`.
 pub struct Server {
     sshd: Child,
     /// Keys and settings.
@@ -55,7 +55,12 @@ impl Server {
 
     /// The program with the faulty stores, whose ssh knows the way to the board.
     pub fn command(&self, scratch: &Scratch, arguments: &[&str]) -> Command {
-        let mut command = scratch.command(faulty(), "");
+        self.command_of(faulty(), scratch, arguments)
+    }
+
+    /// The same of another program.
+    pub fn command_of(&self, program: impl AsRef<Path>, scratch: &Scratch, arguments: &[&str]) -> Command {
+        let mut command = scratch.command(program, "");
         let path = format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
         command.args(arguments).env("PATH", path).env("XDG_CACHE_HOME", scratch.join("cache"));
         command
@@ -83,7 +88,7 @@ fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
     folder.write("sshd_config", settings);
     let user = Command::new("id").arg("-un").output().unwrap();
     let client = format!(
-        "Host board\n HostName 127.0.0.1\n Port {port}\n User {} IdentityFile {}\n IdentitiesOnly yes\n BatchMode yes\n \
+        "Host board alpha beta\n HostName 127.0.0.1\n Port {port}\n User {} IdentityFile {}\n IdentitiesOnly yes\n BatchMode yes\n \
          UserKnownHostsFile {}\n",
         String::from_utf8(user.stdout).unwrap(),
         at("user"),
@@ -131,14 +136,22 @@ fn command() -> Command {
 
 /// Kills the ssh that a program is connected by, as a lost connection does.
 pub fn cut(started: &Started) {
-    let ssh = || {
-        let of = |entry: fs::DirEntry| {
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            let (number, rest) = stat.split_once(" (ssh) ")?;
-            (rest.split(' ').nth(1)? == started.id().to_string()).then(|| number.to_owned())
-        };
-        fs::read_dir("/proc").unwrap().flatten().find_map(of)
+    wait_for("ssh", || !ssh_of(started.id()).is_empty());
+    kill(&ssh_of(started.id())[0], "KILL");
+}
+
+/// Each ssh that a process has started, by its number.
+pub fn ssh_of(parent: u32) -> Vec<String> {
+    let of = |entry: fs::DirEntry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (number, rest) = stat.split_once(" (ssh) ")?;
+        (rest.split(' ').nth(1)? == parent.to_string()).then(|| number.to_owned())
     };
-    wait_for("ssh", || ssh().is_some());
-    assert!(Command::new("kill").args(["-KILL", &ssh().unwrap()]).status().unwrap().success());
+    fs::read_dir("/proc").unwrap().flatten().filter_map(of).collect()
+}
+
+/// Sends a process a signal by name.
+pub fn kill(number: &str, signal: &str) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), number]).status();
+    assert!(sent.unwrap().success());
 }

@@ -1,0 +1,100 @@
+//! A client of a trial on another machine: some of its threads, which do as the trial's process orders. When that is gone, this
+//! process ends at once, whatever its threads are doing.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use storebench_core::error::{Exit, Result};
+use storebench_core::guard;
+use storebench_core::store::StoreDef;
+use storebench_core::workload::clients::link::{Task, Wire};
+use storebench_core::workload::clients::words::{Order, Told};
+use storebench_core::workload::spec::{Asked, Ended, Spec};
+
+use super::Out;
+use crate::cli::remote::wire::{Message, Word};
+
+/// The time between two looks at whether the trial's process is still there.
+const LOOK: Duration = Duration::from_millis(20);
+/// The time between two words that this client is at work.
+const ALIVE: Duration = Duration::from_secs(1);
+
+/// Takes up a task, until the trial's process has nothing more to order.
+///
+/// # Errors
+/// Never: what goes wrong is told to that process.
+pub fn serve(
+    stores: &[StoreDef],
+    task: &Task,
+    folder: &Path,
+    out: Out,
+    words: Receiver<Word>,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Exit> {
+    let directory = folder.join(format!("client-{}", std::process::id()));
+    let spec = Spec { directory, ..task.spec.clone() };
+    end_with(Arc::clone(interrupted), &spec);
+    let wire = Arc::new(Pipes { out: Mutex::new(out), words: Mutex::new(words) });
+    let alive = Arc::clone(&wire);
+    std::thread::spawn(move || {
+        loop {
+            alive.say(&Told::Alive);
+            std::thread::sleep(ALIVE);
+        }
+    });
+    let asked = Asked { stores, spec: &spec, reach: None };
+    let threads = task.first..task.first + task.sessions;
+    let served = match spec.workload.def().serve {
+        Some(serve) => serve(&asked, threads, wire.as_ref()),
+        None => Err(Ended::harness("its work can't be spread over clients")),
+    };
+    let failed = match served {
+        Ok(()) => return Ok(Exit::Success),
+        Err(Ended::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(Ended::Unsupported(message)) => {
+            Told::Failed { reason: storebench_core::result::Failure::Store, message }
+        }
+    };
+    wire.say(&failed);
+    // It ends the connection when it has heard that.
+    while wire.hear().is_some() {}
+    Ok(Exit::Failure)
+}
+
+/// Ends this process as soon as nobody is there to give orders: a thread may be within a call that does not return.
+fn end_with(interrupted: Arc<AtomicBool>, spec: &Spec) {
+    let directory = spec.directory.clone();
+    std::thread::spawn(move || {
+        while !interrupted.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
+        // Mostly it is not there: it is needed only while a store is opened.
+        let _ = guard::remove_made(&directory);
+        std::process::exit(Exit::Interrupted.code().into());
+    });
+}
+
+/// The two pipes to the trial's process.
+struct Pipes {
+    out: Mutex<Out>,
+    words: Mutex<Receiver<Word>>,
+}
+
+impl Wire for Pipes {
+    fn say(&self, told: &Told) {
+        let message = Message::Client(Box::new(told.clone()));
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).say(&message);
+    }
+
+    fn hear(&self) -> Option<Order> {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Word::Order(order) = words.recv().ok()? {
+                return Some(*order);
+            }
+        }
+    }
+}

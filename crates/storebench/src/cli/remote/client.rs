@@ -1,0 +1,96 @@
+//! The way to a trial's clients: the program on another machine, which takes orders of a trial's process.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use storebench_core::error::Result;
+use storebench_core::workload::clients::link::{Link, Task};
+use storebench_core::workload::clients::words::{Order, Told};
+
+use super::connection::{self, Connection};
+use super::host::Host;
+use super::wire::{Message, Request, Word};
+use crate::cli::args::BoardArgs;
+
+/// The longest wait for the end of a client that has nothing more to do.
+const END: Duration = Duration::from_secs(5);
+/// The time between two looks at whether a client is to be told that this machine is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Whether a client can be reached, and a program runs there; it is copied where that is needed.
+///
+/// # Errors
+/// Why not.
+pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
+    // Ended at once: a program that waits for a request in vain would complain.
+    connect(host, interrupted).map(drop)
+}
+
+/// Starts a client on a host, for the process of a trial.
+///
+/// # Errors
+/// Why it can't be started.
+pub fn reach(host: &str, task: &Task) -> std::result::Result<Box<dyn Link>, String> {
+    // Ctrl-C ends the trial, and this process with it.
+    let mut connection =
+        connect(host, &AtomicBool::new(false)).map_err(|error| said(&error.message, host))?;
+    let request = Request { client: Some(Box::new(task.clone())), ..Request::default() };
+    connection.send(&request).map_err(|error| said(&error.message, host))?;
+    let connection = Arc::new(Mutex::new(connection));
+    let beats = Arc::downgrade(&connection);
+    // It may have to wait for longer than a silence lasts: while records are loaded.
+    std::thread::spawn(move || {
+        while let Some(connection) = beats.upgrade() {
+            held(&connection).beat();
+            drop(connection);
+            std::thread::sleep(LOOK);
+        }
+    });
+    Ok(Box::new(Client { host: host.to_owned(), connection }))
+}
+
+fn connect(host: &str, interrupted: &AtomicBool) -> Result<Connection> {
+    let host = Host::new(host, "--clients")?.unattended();
+    let usual = BoardArgs { remote: None, remote_dir: None, remote_program: None };
+    connection::connect(&host, &usual, interrupted)
+}
+
+/// An error's words, without the name of the host before them.
+fn said(message: &str, host: &str) -> String {
+    message.strip_prefix(&format!("{host}: ")).unwrap_or(message).to_owned()
+}
+
+fn held(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A client that has its task.
+struct Client {
+    host: String,
+    connection: Arc<Mutex<Connection>>,
+}
+
+impl Link for Client {
+    fn send(&mut self, order: &Order) -> std::result::Result<(), String> {
+        let word = Word::Order(Box::new(order.clone()));
+        held(&self.connection).send(&word).map_err(|error| said(&error.message, &self.host))
+    }
+
+    fn next(&mut self, within: Duration) -> std::result::Result<Option<Told>, String> {
+        match held(&self.connection).next_within(within) {
+            Ok(Some(Message::Client(told))) => Ok(Some(*told)),
+            Ok(Some(Message::Failed { message, .. })) => Err(message),
+            Ok(Some(_)) => Err("it said what no client says".into()),
+            Ok(None) => Ok(None),
+            Err(error) => Err(said(&error.message, &self.host)),
+        }
+    }
+}
+
+impl Drop for Client {
+    /// The trial goes on when what it started there has ended: nothing writes to the server any more.
+    fn drop(&mut self) {
+        held(&self.connection).close(END);
+    }
+}
