@@ -2,6 +2,7 @@
 
 pub(crate) mod builds;
 pub(crate) mod by_cell;
+pub(crate) mod clients;
 pub(crate) mod clock;
 pub(crate) mod clusters;
 pub(crate) mod crowd;

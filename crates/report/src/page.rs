@@ -37,6 +37,7 @@ use serde::Serialize;
 
 use self::missing::Doubts;
 use self::model::Model;
+use crate::data::clients;
 use crate::data::clock;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
@@ -140,6 +141,7 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("answer", &|| answer::below(merged, matrices, led)),
         ("floor", &|| {
             let lines = floor::lines(&merged.floors).into_iter().chain(pace::line(merged));
+            let lines = lines.chain(clients::lines(merged));
             Html::of(lines.map(note).collect::<Vec<_>>())
         }),
         ("rules", &|| rules(merged, matrices)),

@@ -9,6 +9,7 @@ use storebench_core::units::{grouped, rough_bytes};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
+use crate::data::clients;
 use crate::data::crowd;
 use crate::data::effects::effects;
 use crate::data::floor;
@@ -33,7 +34,8 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
             }
         }
     }
-    for line in floor::lines(&merged.floors).into_iter().chain(pace::line(merged)) {
+    let clients = clients::lines(merged);
+    for line in floor::lines(&merged.floors).into_iter().chain(pace::line(merged)).chain(clients) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {

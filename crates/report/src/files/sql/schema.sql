@@ -206,6 +206,21 @@ CREATE TABLE unknown (
     reason TEXT NOT NULL
 );
 
+CREATE TABLE clients (
+    trial INTEGER NOT NULL REFERENCES trials,
+    host TEXT NOT NULL,
+    sessions INTEGER NOT NULL,
+    processors INTEGER NOT NULL,
+    clock_uncertainty_ns INTEGER NOT NULL,
+    late_ns INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    harness_share REAL,
+    cpu_share REAL NOT NULL,
+    busy_share REAL,
+    behind_ns INTEGER
+);
+
 CREATE TABLE doubts (
     trial INTEGER NOT NULL REFERENCES trials,
     figure TEXT NOT NULL,

@@ -1,7 +1,8 @@
 //! Runs, trials and what they measured, as they were written down.
 
 use storebench_core::result::{
-    Audit, Counters, Device, KillCheck, Measured, OperationResult, Outcome, Round, Run, TrialResult,
+    Audit, ClientReport, Counters, Device, KillCheck, Measured, OperationResult, Outcome, Round, Run,
+    TrialResult,
 };
 use storebench_core::store::{Setting, SettingSource};
 
@@ -129,11 +130,34 @@ fn trial(
     counters("settle", measured.settle_counters.as_ref(), id, tables)?;
     settings("settings", &measured.settings, id, tables)?;
     settings("statistics", &measured.statistics, id, tables)?;
+    measured.clients.iter().try_for_each(|client| of_client(client, id, tables))?;
     let unknown = measured.unknown.iter().map(|unknown| ("unknown", &unknown.figure, &unknown.reason));
     let doubts = measured.doubts.iter().map(|doubt| ("doubts", &doubt.figure, &doubt.reason));
     for (table, figure, reason) in unknown.chain(doubts) {
         let fields = vec![("trial", id.clone()), ("figure", text(figure)), ("reason", text(reason))];
         tables.insert(table, fields)?;
+    }
+    Ok(())
+}
+
+/// A row for each phase that a client took part in.
+fn of_client(client: &ClientReport, trial: &SqlValue, tables: &mut Tables<'_>) -> Result {
+    for phase in &client.phases {
+        let fields = vec![
+            ("trial", trial.clone()),
+            ("host", text(&client.host)),
+            ("sessions", integer(client.sessions)),
+            ("processors", integer(u64::from(client.processors))),
+            ("clock_uncertainty_ns", integer(client.clock_uncertainty_ns)),
+            ("late_ns", integer(client.late_ns)),
+            ("operation", text(&phase.operation)),
+            ("count", integer(phase.count)),
+            ("harness_share", optional(phase.harness_share, real)),
+            ("cpu_share", real(phase.cpu_share)),
+            ("busy_share", optional(phase.busy_share, real)),
+            ("behind_ns", optional(phase.behind_ns, integer)),
+        ];
+        tables.insert("clients", fields)?;
     }
     Ok(())
 }

@@ -1,0 +1,72 @@
+//! Load from other machines: which they were, and how well they started together. One that was saturated is a doubt of its trial.
+
+use indexmap::IndexMap;
+use storebench_core::units::rough_ns;
+
+use super::merge::Merged;
+use super::names::and;
+
+/// The lateness of the last session, and the most by which the moment of the start is wrong, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Start {
+    late_ns: u64,
+    uncertainty_ns: u64,
+}
+
+/// A line for each set of machines.
+pub fn lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut found: IndexMap<Vec<&str>, Start> = IndexMap::new();
+    for measured in merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.ok()) {
+        let clients = &measured.clients;
+        if clients.is_empty() {
+            continue;
+        }
+        let hosts = clients.iter().map(|client| client.host.as_str()).collect();
+        let start = found.entry(hosts).or_default();
+        for client in clients {
+            start.late_ns = start.late_ns.max(client.late_ns);
+            start.uncertainty_ns = start.uncertainty_ns.max(client.clock_uncertainty_ns);
+        }
+    }
+    let line = |(hosts, start): (&Vec<&str>, &Start)| {
+        let (plural, hosts) = (if hosts.len() > 1 { "s" } else { "" }, and(hosts));
+        format!(
+            "The load came from the client{plural} {hosts}. The last session started {} after the moment set for all, which is known \
+             there to {}.",
+            rough_ns(start.late_ns as f64),
+            rough_ns(start.uncertainty_ns as f64)
+        )
+    };
+    found.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::ClientReport;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    #[test]
+    fn clients_are_named_with_their_worst_start() {
+        let mut run = blocks("box", &[vec![Sample::new("lmdb")], vec![Sample::new("lmdb")]]);
+        assert_eq!(lines(&Merged::new(&[run.clone()], &[])), [""; 0]);
+        let client = |host: &str, late_ns, clock_uncertainty_ns| ClientReport {
+            host: host.into(),
+            late_ns,
+            clock_uncertainty_ns,
+            ..ClientReport::default()
+        };
+        for (trial, late_ns) in run.trials.iter_mut().zip([90_000, 12_000]) {
+            let clients = vec![client("alpha", late_ns, 25_000), client("beta", 4_000, 31_000)];
+            trial.measured.as_mut().unwrap().clients = clients;
+        }
+        assert_eq!(
+            lines(&Merged::new(&[run], &[])),
+            [
+                "The load came from the clients alpha and beta. The last session started 90.0 µs after the moment set for all, which \
+              is known there to 31.0 µs."
+            ]
+        );
+    }
+}
