@@ -193,6 +193,7 @@ fn commands_on_pages_work() {
                 // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
                 ["storebench", "crash", "pull-the-plug", ..] => {}
                 _ if line.contains("libpython-sqlite.so") && example("python-sqlite").is_none() => {}
+                _ if line.contains("libnode-sqlite.so") && example("node-sqlite").is_none() => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
                 // As in a package that was unpacked.
                 ["bin/storebench", ..] => drop(tried.entry(line["bin/".len()..].to_owned()).or_insert(place)),

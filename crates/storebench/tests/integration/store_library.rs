@@ -9,7 +9,7 @@ use storebench_core::error::Exit;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_core::store::Guarantee;
 
-use self::built::{example, faulty};
+use self::built::{all_stores, example, faulty};
 use crate::cli::support::{Said, Scratch, TINY};
 
 /// A small run of a store of a library, with these arguments in place of its own.
@@ -173,6 +173,19 @@ fn two_libraries_with_a_store_of_one_name_clash() {
         said.err.contains("libmiscounts.so has a store faulty, and so is that of")
             && said.err.contains("libnone.so")
     );
+}
+
+/// Those by a binding are measured beside it.
+#[test]
+fn every_sqlite_is_of_one_version() {
+    let version = |name: &str| {
+        let def = all_stores().iter().find(|def| def.name == name)?;
+        (def.version)().split_whitespace().last().map(str::to_owned)
+    };
+    let own = version("sqlite").unwrap();
+    for name in ["python-sqlite", "node-sqlite"] {
+        assert!(version(name).is_none_or(|version| version == own), "{name}: {:?} and {own}", version(name));
+    }
 }
 
 #[test]
