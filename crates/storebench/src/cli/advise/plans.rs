@@ -168,6 +168,12 @@ impl<'a> Plans<'a> {
         self.estimates(plan).values().sum()
     }
 
+    /// The seconds that it takes to start a server, by the name of its store.
+    pub fn start_s(&self, server: &str) -> f64 {
+        let store = self.stores.iter().find(|store| store.name == server);
+        store.and_then(|store| store.server).map_or(0.0, |server| server.start_s)
+    }
+
     /// The estimates of a plan's trials, by store.
     fn estimates(&self, plan: &Plan) -> BTreeMap<String, f64> {
         let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);

@@ -24,6 +24,9 @@ const ROUND_TRIPS: u64 = 2;
 const READ_BACK: u64 = 4;
 /// The time in which a cluster starts, chooses who leads and ends, for a trial and for its kill check, in seconds.
 const START_S: f64 = 5.0;
+/// The times in which one of its servers starts by itself that this takes beside: all start for the trial and three times for its checks,
+/// and share the processors.
+const STARTS: f64 = 8.0;
 
 /// The stores that can be clusters here: of those to choose from, or of all where none of these can.
 ///
@@ -127,7 +130,9 @@ impl Measuring<'_> {
             let clusters = sized(&clusters, records, operations)?;
             let messages = ROUND_TRIPS * operations + READ_BACK * records;
             let each_s = START_S + messages as f64 * network.0.as_secs_f64();
-            let clusters_s = self.plans.estimate_s(&clusters) * slowness + servers.len() as f64 * each_s;
+            let starts_s: f64 = servers.iter().map(|server| STARTS * self.plans.start_s(server)).sum();
+            let clusters_s =
+                self.plans.estimate_s(&clusters) * slowness + servers.len() as f64 * each_s + starts_s;
             if self.plans.estimate_s(&alone) * slowness + clusters_s <= left_s {
                 return Ok(Some((alone, clusters, clusters_s)));
             }
