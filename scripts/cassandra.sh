@@ -30,7 +30,7 @@ mkdir -p "$box/lib" "$box/bin"
 grep -v '^#' jars | while read -r _ path; do
     printf 'url = "%s/%s"\noutput = "%s/lib/%s"\n' "$central" "$path" "$box" "${path##*/}"
 done >"$box/files"
-curl --fail --silent --show-error --location --retry 3 --parallel --parallel-max 8 --config "$box/files" ||
+curl --fail --no-progress-meter --show-error --location --retry 3 --parallel --parallel-max 8 --config "$box/files" ||
     fail "not all files could be had from $central"
 grep -v '^#' jars | while read -r sum path; do echo "$sum  lib/${path##*/}"; done >"$box/sums"
 (cd "$box" && sha256sum --check --quiet sums >&2) || fail "a file is not the one that was pinned"
