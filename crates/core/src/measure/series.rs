@@ -18,8 +18,6 @@ pub struct Series {
     /// The histogram of each thread when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
-    /// Whether the histograms of seconds are kept, for another machine to merge.
-    keeps: bool,
     /// The length of one of its seconds: a second, or an epoch.
     period: Duration,
     /// When this process was started, where that is known.
@@ -36,7 +34,8 @@ struct Gathered {
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
     done: Vec<Done>,
-    /// The histograms of these, where they are kept.
+    /// Whether their histograms are kept, for another machine to merge; and those.
+    keeps: bool,
     kept: Vec<(u32, Histogram<u64>)>,
 }
 
@@ -78,16 +77,18 @@ impl Series {
             pending: BTreeMap::new(),
             spare: histograms(PENDING).collect::<Result<_, _>>()?,
             done: Vec::new(),
+            keeps: false,
             kept: Vec::new(),
         };
         let told = told.collect::<Result<_, _>>()?;
         let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
-        Ok(Series { told, gathered: Mutex::new(gathered), keeps: false, period, process_start })
+        Ok(Series { told, gathered: Mutex::new(gathered), period, process_start })
     }
 
     /// The same, which keeps the histogram of each second for another machine, where it is merged with those of others.
     pub fn kept(self) -> Series {
-        Series { keeps: true, ..self }
+        self.gathered().keeps = true;
+        self
     }
 
     /// The phase has ended: the histograms of its seconds, packed.
@@ -96,7 +97,7 @@ impl Series {
     /// When a histogram can't be written.
     pub fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
         let mut gathered = self.gathered();
-        gathered.sum_up(u32::MAX, self.keeps);
+        gathered.sum_up(u32::MAX);
         gathered.done.clear();
         let kept = std::mem::take(&mut gathered.kept);
         kept.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
@@ -135,7 +136,7 @@ impl Series {
     /// The phase has ended: all its seconds, where it took longer than one.
     pub fn finish(&self) -> Vec<Second> {
         let mut gathered = self.gathered();
-        gathered.sum_up(u32::MAX, self.keeps);
+        gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
         if done.len() < 2 {
             return Vec::new();
@@ -155,7 +156,7 @@ impl Series {
     /// The phase has ended, which took so long: all its epochs. The last one is as long as it lasted.
     pub fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
         let mut gathered = self.gathered();
-        gathered.sum_up(u32::MAX, self.keeps);
+        gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
         let epoch = |done: Done| {
             let at = self.period * done.number;
@@ -190,7 +191,7 @@ impl Gathered {
     }
 
     /// Sums up the seconds before `before`; their histograms are kept, or used again.
-    fn sum_up(&mut self, before: u32, keeps: bool) {
+    fn sum_up(&mut self, before: u32) {
         while let Some(entry) = self.pending.first_entry()
             && *entry.key() < before
         {
@@ -206,7 +207,7 @@ impl Gathered {
                     max_ns: histogram.max(),
                 });
             }
-            if keeps {
+            if self.keeps {
                 self.kept.push((at_s, histogram));
                 continue;
             }
@@ -267,7 +268,7 @@ impl Seconds<'_> {
         pending.subtract(&*told).map_err(|error| error.to_string())?;
         gathered.reached[self.thread] = now;
         let left_by_all = gathered.reached.iter().copied().min().unwrap_or(0);
-        gathered.sum_up(left_by_all, self.series.keeps);
+        gathered.sum_up(left_by_all);
         self.set_told(&mut told, latencies)?;
         drop((told, gathered));
         self.second = now;

@@ -5,7 +5,6 @@ mod client;
 mod config;
 mod kind;
 mod rows;
-mod session;
 mod wire;
 
 use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};

@@ -5,7 +5,6 @@ mod bucket;
 mod client;
 mod config;
 mod kind;
-mod session;
 mod wire;
 
 use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};

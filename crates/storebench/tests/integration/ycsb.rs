@@ -16,6 +16,7 @@ use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::{Workload, parameter};
 
 use crate::cli::support::{Scratch, faulty, outcomes, said};
+use crate::conformance::standing::is_slow;
 
 /// The settings of a trial, beside its store.
 struct How<'a> {
@@ -113,8 +114,7 @@ fn every_store_does_every_workload() {
     for store in built() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
-            // Cassandra takes seconds to start.
-            if store.name == "cassandra" && *workload != "A" {
+            if is_slow(store) && *workload != "A" {
                 continue;
             }
             if *workload == "E" && !store.capabilities.order {

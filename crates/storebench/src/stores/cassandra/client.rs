@@ -18,11 +18,13 @@ use scylla_cql::serialize::row::SerializedValues;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Result, StoreError};
 
+use super::MAX_KEY_BYTES;
 use super::config::CONFIG;
 use super::rows::{self, Row};
 use super::wire::{Wire, odd};
 use crate::stores::support::server::members::{self, Told as Member};
 use crate::stores::support::server::socket::Socket;
+use crate::stores::support::server::{Change, Keyed};
 
 /// Where servers listen unless they are told otherwise; those of a trial's own add their numbers.
 pub const PORT: u16 = 9042;
@@ -328,20 +330,43 @@ impl Client {
         }
     }
 
-    /// Sets the value of a key, or removes it where there is none.
+    /// The number of records.
     ///
     /// # Errors
     /// The server's.
-    pub fn change(&mut self, change: Change<'_>) -> Result<()> {
+    pub fn count(&mut self) -> Result<u64> {
+        self.count_between(i64::MIN, i64::MAX, MOST_HALVINGS)
+    }
+
+    /// Those whose keys' hashes are between two. A server gives up what takes it long: then each half is counted.
+    fn count_between(&mut self, from: i64, to: i64, halvings: u32) -> Result<u64> {
+        let counted = format!(
+            "SELECT COUNT(*) FROM {}.records WHERE token(key) > {from} AND token(key) <= {to}",
+            self.keyspace
+        );
+        match self.rows(&counted, self.reads) {
+            Ok(rows) => rows.first().and_then(|row| rows::number(row, 0)).ok_or_else(odd),
+            Err(StoreError::Engine(_)) if halvings > 0 => {
+                let middle = i64::midpoint(from, to);
+                let first = self.count_between(from, middle, halvings - 1)?;
+                Ok(first + self.count_between(middle, to, halvings - 1)?)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Keyed for Client {
+    const PRODUCT: &'static str = "Cassandra";
+    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
+
+    fn change(&mut self, change: Change<'_>) -> Result<()> {
         self.send(change, 0)?;
         self.wire.result().map(drop)
     }
 
-    /// The same of many keys, one by one and without waiting for each: of several changes of one key, the last counts.
-    ///
-    /// # Errors
-    /// The server's: what it has taken by then stays.
-    pub fn change_all(&mut self, changes: &[Change<'_>]) -> Result<()> {
+    /// They go one by one, without waiting for each: what was taken before an error stays.
+    fn change_all(&mut self, changes: &[Change<'_>]) -> Result<()> {
         // The server carries out those that are on the way in any order.
         let last: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
@@ -370,11 +395,7 @@ impl Client {
         }
     }
 
-    /// Shows the value of a key; whether it is there.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.execute(|all| &all.get, &[key], self.reads, 0)?;
         let Told::Rows((told, _)) = self.wire.result()? else { return Err(odd()) };
         let Some(value) = rows::only(told)? else { return Ok(false) };
@@ -383,39 +404,10 @@ impl Client {
         Ok(true)
     }
 
-    /// The value that was shown last.
-    pub fn shown(&self) -> &[u8] {
+    fn shown(&self) -> &[u8] {
         &self.shown
     }
-
-    /// The number of records.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn count(&mut self) -> Result<u64> {
-        self.count_between(i64::MIN, i64::MAX, MOST_HALVINGS)
-    }
-
-    /// Those whose keys' hashes are between two. A server gives up what takes it long: then each half is counted.
-    fn count_between(&mut self, from: i64, to: i64, halvings: u32) -> Result<u64> {
-        let counted = format!(
-            "SELECT COUNT(*) FROM {}.records WHERE token(key) > {from} AND token(key) <= {to}",
-            self.keyspace
-        );
-        match self.rows(&counted, self.reads) {
-            Ok(rows) => rows.first().and_then(|row| rows::number(row, 0)).ok_or_else(odd),
-            Err(StoreError::Engine(_)) if halvings > 0 => {
-                let middle = i64::midpoint(from, to);
-                let first = self.count_between(from, middle, halvings - 1)?;
-                Ok(first + self.count_between(middle, to, halvings - 1)?)
-            }
-            Err(error) => Err(error),
-        }
-    }
 }
-
-/// A key and its new value; none where it is removed.
-pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// The numbers of a trial's own servers whose network's gate is in this folder.
 fn numbers(folder: &Path) -> Result<Vec<u16>> {

@@ -24,7 +24,8 @@ pub const PEERS: u16 = 7000;
 pub const CALLED: &str = "127.0.1.1";
 const LISTENING: &str = "127.0.0.1";
 const HEAP: &str = "heap";
-const SHIPPED_HEAP: &str = "1GiB";
+const OWN_HEAP: u64 = 1 << 30;
+const LEAST_HEAP: u64 = 256 << 20;
 const WRITES: &str = "writes";
 const READS: &str = "reads";
 const SYNC: &str = "commitlog_sync";
@@ -51,11 +52,12 @@ pub const SETTINGS: &[SettingDef] = &[
     PROGRAMS_SETTING,
     SettingDef::new(
         HEAP,
-        "a size such as 2GiB",
-        SHIPPED_HEAP,
+        "a size",
+        "1 GiB (as shipped a quarter of the memory)",
         "the memory of Java's heap; a quarter of it is for what was written and is in no table on disk yet",
     )
-    .tune(&["2GiB", "4GiB"]),
+    .bytes()
+    .tune(&["2147483648", "4294967296"]),
     NODES_SETTING
         .promising("with commitlog_sync=batch or group, 1 is power; 3 and 5 are node")
         .read_by("system_schema.keyspaces"),
@@ -120,11 +122,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
         NODES | ROUND_TRIP => members::of_user(given, name),
         WRITES | READS => Ok(owned(given.word(name, LEVELS)?)),
         SYNC => Ok(owned(given.word(name, &[PERIODIC, BATCH, GROUP])?)),
-        HEAP => match given.text(name).map(units::parse_bytes) {
-            None => Ok(None),
-            Some(Ok(bytes)) if bytes >= 256 << 20 => Ok(Some(units::exact_bytes(bytes))),
-            Some(_) => Err(given.refuse(name, "a size from 256MiB on")),
-        },
+        HEAP => Ok(given.number(name, LEAST_HEAP..=1 << 50)?.map(|bytes| bytes.to_string())),
         PERIOD | WINDOW => match given.text(name).map(units::parse_duration) {
             None => Ok(None),
             Some(Ok(time)) if time >= Duration::from_millis(1) => Ok(Some(words(time))),
@@ -143,6 +141,7 @@ fn words(time: Duration) -> String {
 /// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     match name {
+        HEAP => Some(OWN_HEAP.to_string()),
         NODES => members::preset(options),
         SYNC if matches!(options.guarantee, Some(Guarantee::Power | Guarantee::Node)) => Some(BATCH.into()),
         _ => None,
@@ -179,15 +178,9 @@ fn level_word(level: Consistency) -> &'static str {
     }
 }
 
-/// The memory of the heap as Java and its scripts take it.
-pub fn heap(plan: &Plan) -> String {
-    let bytes = units::parse_bytes(plan.value(HEAP).unwrap_or(SHIPPED_HEAP)).unwrap_or(1 << 30);
-    format!("{}M", bytes >> 20)
-}
-
-/// The heap as it was asked for.
-pub fn heap_given(plan: &Plan) -> String {
-    plan.value(HEAP).unwrap_or(SHIPPED_HEAP).into()
+/// The memory of the heap in bytes, as Java takes it; none of a running server.
+pub fn heap(plan: &Plan) -> Option<&str> {
+    plan.value(HEAP)
 }
 
 /// The file of the server of these folders.

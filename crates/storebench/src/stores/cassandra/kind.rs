@@ -1,9 +1,7 @@
 //! Cassandra as a kind of server: the things that it does in its own way.
 
-use std::fs;
 use std::io;
 use std::net::SocketAddrV4;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -12,14 +10,15 @@ use scylla_cql::Consistency;
 use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::Address;
 use storebench_core::server::{Known, private};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, Upkeep};
 
 use super::client::{self, Client, USER};
 use super::config::{self, CALLED, LOGGED, LOGS, PEERS};
 use super::rows;
-use super::session::Records;
 use crate::stores::support::server::members::{self, ROUND_TRIP};
-use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way, wait_until};
+use crate::stores::support::server::{
+    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, Way, wait_until, write_settings,
+};
 
 static PROGRAMS: Programs = Programs {
     product: "Cassandra",
@@ -77,18 +76,8 @@ impl Server for CassandraServer {
     }
 
     fn configure(plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
-        let files = [
-            (config::path(&at.socket, at.member), config::file(plan, at)),
-            (at.socket.join(LOGGED), LOGS.into()),
-        ];
-        for (path, text) in files {
-            let written = fs::write(&path, text);
-            // It may be another user's who reads it. The folder is closed to all others.
-            let written =
-                written.and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o644)));
-            written.map_err(StoreError::io("writing the server's settings"))?;
-        }
-        Ok(())
+        write_settings(&at.socket.join(LOGGED), LOGS)?;
+        write_settings(&config::path(&at.socket, at.member), &config::file(plan, at))
     }
 
     fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
@@ -109,12 +98,13 @@ impl Server for CassandraServer {
     }
 
     fn environment(plan: &Plan, at: &Paths) -> Vec<(&'static str, String)> {
-        vec![
-            ("MAX_HEAP_SIZE", config::heap(plan)),
+        let mut environment = vec![
             ("CASSANDRA_LOG_DIR", at.socket.display().to_string()),
             // Figures for other programs, in a file below /tmp.
             ("JVM_EXTRA_OPTS", "-XX:-UsePerfData".into()),
-        ]
+        ];
+        environment.extend(config::heap(plan).map(|bytes| ("MAX_HEAP_SIZE", bytes.to_owned())));
+        environment
     }
 
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
@@ -167,7 +157,7 @@ impl Server for CassandraServer {
 
     fn begin(client: &mut Client, plan: &Plan) {
         (client.writes, client.reads) = config::levels(plan, members::nodes(plan));
-        client.heap = Some(config::heap_given(plan));
+        client.heap = config::heap(plan).map(str::to_owned);
         client.round_trip = plan.value(ROUND_TRIP).map(str::to_owned);
     }
 
@@ -194,11 +184,6 @@ impl Server for CassandraServer {
 
     fn look_at(_client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
         Ok(())
-    }
-
-    /// It counts none.
-    fn synced(_client: &mut Client, (): &()) -> Result<Option<u64>> {
-        Ok(None)
     }
 
     /// Written rows are moved to tables on disk, and these are merged.
@@ -250,16 +235,12 @@ impl Server for CassandraServer {
         client.version()
     }
 
-    fn has_checks(_client: &mut Client) -> Result<Option<bool>> {
-        Ok(None)
-    }
-
     fn count(client: &mut Client) -> Result<u64> {
         client.count()
     }
 
     fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(Records(client)))
+        Ok(Box::new(KeyedSession(client)))
     }
 }
 

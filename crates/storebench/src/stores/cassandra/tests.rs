@@ -36,7 +36,7 @@ fn settings_that_can_not_be_taken_are_refused() {
     }
     for nonsense in [
         &[("writes", "sometimes")][..],
-        &[("heap", "1MiB")],
+        &[("heap", "1048576")],
         &[("commitlog_sync_period", "1us")],
         &[("nodes", "2")],
         &[("round-trip", "1ms")],
@@ -57,11 +57,11 @@ fn records_are_there_whole_and_settings_are_what_the_server_tells() {
     }
     let folder = new_folder();
     let mut store =
-        opened(&CASSANDRA, &folder, None, &[("heap", "512MiB"), ("commitlog_sync_period", "1500ms")]);
+        opened(&CASSANDRA, &folder, None, &[("heap", "536870912"), ("commitlog_sync_period", "1500ms")]);
     assert_eq!((store.guarantee(), servers_in(folder.path()).len()), (Guarantee::None, 1));
     let names =
         ["heap", "nodes", "writes", "reads", "commitlog_sync", "commitlog_sync_period", "compression"];
-    let expected = ["512MiB", "1", "one", "one", "periodic", "1500ms", "off"];
+    let expected = ["536870912", "1", "one", "one", "periodic", "1500ms", "off"];
     assert_eq!(settings_of(&*store, &names), expected);
     let mut session = store.session().unwrap();
     let values: [&[u8]; 3] = [b"", b"\0\r\n\xff", &[7; 3 << 20]];
@@ -122,7 +122,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     }
     let folder = new_folder();
     let node = Some(Guarantee::Node);
-    let given = [("round-trip", "1ms"), ("heap", "512MiB")];
+    let given = [("round-trip", "1ms"), ("heap", "536870912")];
     let store = opened(&CASSANDRA, &folder, node, &given);
     assert_eq!(store.guarantee(), Guarantee::Node);
     assert_eq!(
@@ -155,7 +155,7 @@ fn a_server_that_a_url_names_is_left_as_it_was() {
         return;
     }
     let folder = new_folder();
-    let store = opened(&CASSANDRA, &folder, Some(Guarantee::Power), &[("heap", "512MiB")]);
+    let store = opened(&CASSANDRA, &folder, Some(Guarantee::Power), &[("heap", "536870912")]);
     store.session().unwrap().insert(b"theirs", b"7").unwrap();
     let server = servers_in(folder.path()).into_iter().next().unwrap();
     let network = fs::File::open(server.join("ns/net")).unwrap();

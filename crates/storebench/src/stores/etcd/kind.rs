@@ -192,10 +192,6 @@ impl Server for EtcdServer {
         Ok(client.status()?.version)
     }
 
-    fn has_checks(_client: &mut Client) -> Result<Option<bool>> {
-        Ok(None)
-    }
-
     fn count(client: &mut Client) -> Result<u64> {
         client.count()
     }

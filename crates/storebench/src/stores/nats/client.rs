@@ -12,11 +12,13 @@ use serde::Deserialize;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Result, StoreError};
 
+use super::MAX_KEY_BYTES;
 use super::bucket::{self, API, OPERATION, REMOVED, State};
 use super::config::CONFIG;
 use super::wire::{Info, NOBODY, Wire, odd};
 use crate::stores::support::server::members::{self, Told};
 use crate::stores::support::server::socket::Socket;
+use crate::stores::support::server::{Change, Keyed};
 
 /// Where servers listen unless they are told otherwise; those of a trial's own add their numbers.
 pub const PORT: u16 = 4222;
@@ -361,19 +363,6 @@ impl Client {
         bucket::is_kept(self.wire.bytes(answer.body))
     }
 
-    /// Shows the value of a key; whether it is there.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.address(key);
-        let found = if self.leader_reads { self.read_by_leader()? } else { self.read_directly()? };
-        let Some(shown) = found else { return Ok(false) };
-        self.shown = shown;
-        visit(self.shown());
-        Ok(true)
-    }
-
     /// Any server that has a copy answers, with the message as it is.
     fn read_directly(&mut self) -> Result<Option<Shown>> {
         let bucket = self.bucket.as_bytes();
@@ -397,39 +386,8 @@ impl Client {
         if removed { Ok(None) } else { Ok(Some(Shown::Decoded(decoded(&record.data)?))) }
     }
 
-    /// The value that was shown last.
-    pub fn shown(&self) -> &[u8] {
-        match &self.shown {
-            Shown::There(at) => self.wire.bytes(at.clone()),
-            Shown::Decoded(value) => value,
-        }
-    }
-
-    /// Sets the values of keys, or removes those that have none here, all or none: on a running server, whose limit is not known, by as
-    /// many at a time as it takes as shipped.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
-        changes.iter().try_for_each(|(_, value)| self.fits(value.unwrap_or_default()))?;
-        let (most, most_bytes) =
-            if self.is_own() { (OWN_BATCH, usize::MAX) } else { (SHIPPED_BATCH, SHIPPED_BATCH_BYTES) };
-        let mut rest = changes;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fitting = rest.iter().take(most).take_while(|(key, value)| {
-                bytes += key.len() + value.unwrap_or_default().len();
-                bytes <= most_bytes
-            });
-            let (now, later) = rest.split_at(fitting.count().max(1));
-            self.change(now)?;
-            rest = later;
-        }
-        Ok(())
-    }
-
     /// One batch: what is in it is kept once its last message says so.
-    fn change(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
+    fn change_together(&mut self, changes: &[Change<'_>]) -> Result<()> {
         let name = self.wire.own_subject();
         let name = &name["_INBOX.".len()..];
         let mut head = Vec::new();
@@ -528,5 +486,52 @@ impl Client {
         let told = String::from_utf8_lossy(&told);
         let (_, body) = told.split_once("\r\n\r\n").ok_or_else(odd)?;
         serde_json::from_str(body).map_err(|_| odd())
+    }
+}
+
+impl Keyed for Client {
+    const PRODUCT: &'static str = "NATS";
+    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
+
+    fn change(&mut self, (key, value): Change<'_>) -> Result<()> {
+        match value {
+            Some(value) => self.put(key, value),
+            None => self.remove(key),
+        }
+    }
+
+    /// All or none: on a running server, whose limit is not known, of as many at a time as it takes as shipped.
+    fn change_all(&mut self, changes: &[Change<'_>]) -> Result<()> {
+        changes.iter().try_for_each(|(_, value)| self.fits(value.unwrap_or_default()))?;
+        let (most, most_bytes) =
+            if self.is_own() { (OWN_BATCH, usize::MAX) } else { (SHIPPED_BATCH, SHIPPED_BATCH_BYTES) };
+        let mut rest = changes;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fitting = rest.iter().take(most).take_while(|(key, value)| {
+                bytes += key.len() + value.unwrap_or_default().len();
+                bytes <= most_bytes
+            });
+            let (now, later) = rest.split_at(fitting.count().max(1));
+            self.change_together(now)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.address(key);
+        let found = if self.leader_reads { self.read_by_leader()? } else { self.read_directly()? };
+        let Some(shown) = found else { return Ok(false) };
+        self.shown = shown;
+        visit(self.shown());
+        Ok(true)
+    }
+
+    fn shown(&self) -> &[u8] {
+        match &self.shown {
+            Shown::There(at) => self.wire.bytes(at.clone()),
+            Shown::Decoded(value) => value,
+        }
     }
 }

@@ -1,8 +1,6 @@
 //! NATS as a kind of server: the things that it does in its own way.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -10,13 +8,14 @@ use rustix::process::Signal;
 use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::Address;
 use storebench_core::server::{Known, private};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting};
 
 use super::client::{Client, USER};
 use super::config::{self, CONFIG, PEERS, RELAY};
-use super::session::Records;
 use crate::stores::support::server::members::{self, ROUND_TRIP};
-use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
+use crate::stores::support::server::{
+    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, Way, write_settings,
+};
 
 static PROGRAMS: Programs = Programs {
     product: "NATS",
@@ -75,10 +74,7 @@ impl Server for NatsServer {
 
     fn configure(plan: &Plan, at: &Paths, sessions: usize) -> Result<()> {
         let path = at.socket.join(format!("{CONFIG}{}", at.member));
-        let written = fs::write(&path, config::file(plan, at, sessions));
-        // It may be another user's who reads it. The folder is closed to all others.
-        let written = written.and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o644)));
-        written.map_err(StoreError::io("writing the server's settings"))
+        write_settings(&path, &config::file(plan, at, sessions))
     }
 
     fn arguments(_plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
@@ -156,11 +152,6 @@ impl Server for NatsServer {
         Ok(())
     }
 
-    /// It counts none.
-    fn synced(_client: &mut Client, (): &()) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
     /// Each message is written where it stays.
     fn settle(_client: &mut Client, (): &(), _running: Option<&Running>) -> Result<()> {
         Ok(())
@@ -179,16 +170,12 @@ impl Server for NatsServer {
         Ok(client.version())
     }
 
-    fn has_checks(_client: &mut Client) -> Result<Option<bool>> {
-        Ok(None)
-    }
-
     fn count(client: &mut Client) -> Result<u64> {
         client.count()
     }
 
     fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(Records(client)))
+        Ok(Box::new(KeyedSession(client)))
     }
 }
 

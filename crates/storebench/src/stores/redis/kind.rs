@@ -187,11 +187,6 @@ impl Server for RedisServer {
         Ok(Kept { saves: config::saves(settings) })
     }
 
-    /// It counts none.
-    fn synced(_client: &mut Client, _kept: &Kept) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
     /// A snapshot and a new log are written by a copy of the process.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let (mut forks, mut delayed, mut under_way) = (0, 0, false);
@@ -246,10 +241,6 @@ impl Server for RedisServer {
 
     fn version(client: &mut Client) -> Result<String> {
         told_of(client, "redis_version")
-    }
-
-    fn has_checks(_client: &mut Client) -> Result<Option<bool>> {
-        Ok(None)
     }
 
     fn count(client: &mut Client) -> Result<u64> {

@@ -19,8 +19,12 @@ const SLOW_S: f64 = 5.0;
 /// The URL of the server that stands for a store's, where the suite has one for all.
 pub fn url(def: &StoreDef) -> Option<&'static str> {
     static CASSANDRA: LazyLock<String> = LazyLock::new(start);
-    let is_slow = def.server.is_some_and(|server| server.start_s > SLOW_S);
-    is_slow.then(|| CASSANDRA.as_str())
+    is_slow(def).then(|| CASSANDRA.as_str())
+}
+
+/// Whether a store's server starts so slowly that tests start it as seldom as they can.
+pub fn is_slow(def: &StoreDef) -> bool {
+    def.server.is_some_and(|server| server.start_s > SLOW_S)
 }
 
 /// Starts it in a thread that stays until the process ends, and with it the server.

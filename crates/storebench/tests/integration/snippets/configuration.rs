@@ -9,6 +9,7 @@ use storebench_report::advice::snippet;
 
 use super::{def, left, python};
 use crate::cli::support::{Scratch, skipped};
+use crate::conformance::standing::is_slow;
 use crate::conformance::subject::{Subject, is_installed};
 use crate::running_servers::socket_in;
 
@@ -40,9 +41,8 @@ fn check(name: &str, asked: &[(&str, &str)]) {
     let asked: BTreeMap<String, String> =
         asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut texts = Vec::new();
-    // No file makes several machines; and of Cassandra, which takes seconds to start, one tier must do.
-    let is_tried =
-        |tier: Guarantee| tier != Guarantee::Node && (name != "cassandra" || tier == Guarantee::Power);
+    // No file makes several machines; and of a server that is slow to start one tier must do.
+    let is_tried = |tier: Guarantee| tier != Guarantee::Node && (!is_slow(def) || tier == Guarantee::Power);
     for offer in def.offers.iter().filter(|offer| is_tried(offer.guarantee)) {
         let subject = Subject::new(def, Some(offer.guarantee));
         let before = subject.open_with(|options| options.settings = &asked).unwrap();
@@ -139,7 +139,7 @@ fn a_server_of_nats_with_the_file_gives_the_same() {
 #[test]
 #[cfg(feature = "cassandra")]
 fn a_server_of_cassandra_with_the_file_gives_the_same() {
-    check("cassandra", &[("heap", "512MiB")]);
+    check("cassandra", &[("heap", "536870912")]);
 }
 
 #[test]

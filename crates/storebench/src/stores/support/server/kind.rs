@@ -187,7 +187,9 @@ pub trait Server: Sized + 'static {
     ///
     /// # Errors
     /// The server's.
-    fn synced(client: &mut Self::Client, kept: &Self::Kept) -> Result<Option<u64>>;
+    fn synced(_client: &mut Self::Client, _kept: &Self::Kept) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Work that the server does for itself, as [`Store::upkeep`](storebench_core::store::Store::upkeep) has it.
     ///
     /// # Errors
@@ -240,7 +242,9 @@ pub trait Server: Sized + 'static {
     ///
     /// # Errors
     /// The server's.
-    fn has_checks(client: &mut Self::Client) -> Result<Option<bool>>;
+    fn has_checks(_client: &mut Self::Client) -> Result<Option<bool>> {
+        Ok(None)
+    }
 
     /// The number of records.
     ///
