@@ -1,5 +1,5 @@
 # Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name,
-# $storebench and $server set, and $stop where the server ends in order at another signal than TERM; they define by_storebench and by_other.
+# $storebench and $server set (the processes of servers), and $stop where the server ends in order at another signal than TERM; they define by_storebench and by_other.
 # shellcheck shell=sh disable=SC2154 # $name, $storebench, $pairs and what plans are made of are theirs
 
 fail() {
@@ -12,10 +12,10 @@ case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
 
 # shellcheck disable=SC2317 # finish calls it
 finish_server() {
-    if [ -n "$server" ]; then
-        kill -s "${stop:-TERM}" "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
+    for one in $server; do
+        kill -s "${stop:-TERM}" "$one" 2>/dev/null || true
+        wait "$one" 2>/dev/null || true
+    done
 }
 
 box=$(mktemp -d)

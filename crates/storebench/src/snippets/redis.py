@@ -5,10 +5,17 @@ import redis
 # Where: redis://host:port/database or unix:///path, as REDIS_URL says.
 # Threads can share it: each call takes a connection for a while.
 def open_records(url=os.environ.get("REDIS_URL", "redis://localhost")):
-    return redis.Redis.from_url(url)
+    kind = redis.Redis
+[shards!=] [shards!=1]     kind = redis.RedisCluster
+    return kind.from_url(url)
+
+# A connection to the server that has a key.
+def connection(db, key):
+[shards!=] [shards!=1]     db = db.get_node_from_key(key).redis_connection
+    return db.client()
 
 def put(db, key, value):
-    with db.client() as one:
+    with connection(db, key) as one:
         one.set(key, value)
 [wait!=0]         # WAIT is about this connection's writes.
 [wait!=0]         if one.wait({{wait}}, 60000) < {{wait}}:
@@ -19,7 +26,7 @@ def get(db, key):
     return db.get(key)
 
 def remove(db, key):
-    with db.client() as one:
+    with connection(db, key) as one:
         one.delete(key)
 [wait!=0]         # WAIT is about this connection's writes.
 [wait!=0]         if one.wait({{wait}}, 60000) < {{wait}}:

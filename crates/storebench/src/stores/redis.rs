@@ -1,16 +1,19 @@
 //! `redis`: a server of its own for each trial, or one that a URL names; a record is a key of its own.
 
 mod client;
+mod cluster;
 mod config;
 mod kind;
 mod replicas;
 mod session;
 mod told;
+mod topology;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
 };
 
+use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
 use super::support::server::{Server, open};
 
@@ -18,7 +21,7 @@ use super::support::server::{Server, open};
 pub const REDIS: StoreDef = StoreDef {
     name: "redis",
     kind: Kind::Server,
-    summary: "Redis, a private server for each trial, with replicas or without",
+    summary: "Redis, a private server for each trial, with replicas or without, or a Redis Cluster",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
     version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {
@@ -58,11 +61,6 @@ pub const REDIS: StoreDef = StoreDef {
     library: None,
     open: Ok(&open::<RedisServer>),
 };
-
-/// Where a server listens unless it is told otherwise.
-const PORT: u16 = 6379;
-/// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
-const MAX_KEY_BYTES: usize = (512 << 20) - 64;
 
 /// The danger of the settings of `process`: a log with a gap is refused.
 const UNSYNCED: &[Danger] = &[Danger::of(

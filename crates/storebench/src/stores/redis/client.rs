@@ -9,8 +9,13 @@ use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 use storebench_core::store::{Result, Setting, StoreError};
 
+use crate::stores::support::server::Change;
 use crate::stores::support::server::socket::Socket;
 
+/// Where a server listens unless it is told otherwise.
+pub const PORT: u16 = 6379;
+/// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
+pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
 /// The bytes that there is room for at first.
 const ROOM: usize = 64 << 10;
 /// The records that one command adds at most: it takes as many as 1,048,576 words.
@@ -34,6 +39,29 @@ pub struct Client {
     shown: Range<usize>,
     /// Those of its server.
     pub replicas: Replicas,
+    /// The other servers of its cluster.
+    pub shards: Shards,
+}
+
+/// The servers that have a part of the keys each, where they are a cluster.
+#[derive(Default)]
+pub struct Shards {
+    /// Connections to these, without the server of this connection.
+    pub others: Vec<Client>,
+    /// The number of each slot's server: 0 is that of this connection, the others follow. Empty where it has all keys.
+    pub of_slot: Vec<usize>,
+}
+
+impl Shards {
+    /// The number of servers that have a part of the keys, or all.
+    pub fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// Whether they are a cluster.
+    pub fn are_cluster(&self) -> bool {
+        !self.of_slot.is_empty()
+    }
 }
 
 /// The facts that a connection has about the replicas of its server.
@@ -47,8 +75,9 @@ pub struct Replicas {
     pub own: usize,
     /// Connections to these, once one was asked.
     pub others: Vec<Client>,
-    /// The folder of their sockets.
+    /// The folder of their sockets, and the number of the server whose replicas they are.
     pub folder: PathBuf,
+    pub of: usize,
     /// The settings that are the connection's, or the network's.
     pub settings: Vec<Setting>,
 }
@@ -90,6 +119,7 @@ impl Client {
             beginning: Vec::new(),
             shown: 0..0,
             replicas: Replicas::default(),
+            shards: Shards::default(),
         }
     }
 
@@ -101,6 +131,11 @@ impl Client {
     /// Has every key begin with this.
     pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
         self.beginning = beginning;
+    }
+
+    /// The beginning of every key.
+    pub fn beginning(&self) -> &[u8] {
+        &self.beginning
     }
 
     /// Runs a command without keys of records.
@@ -210,13 +245,37 @@ impl Client {
         self.write(1)
     }
 
+    /// Adds a write to those that are sent together, and have an answer each.
+    pub fn add(&mut self, (key, value): Change<'_>) {
+        self.command(if value.is_some() { 3 } else { 2 });
+        self.word(if value.is_some() { b"SET" } else { b"DEL" });
+        self.key(key);
+        value.iter().for_each(|value| self.word(value));
+    }
+
     /// Sends commands that write and have so many answers, and waits until as many replicas as planned have what they wrote.
     fn write(&mut self, answers: usize) -> Result<()> {
-        let wait = self.replicas.wait;
-        if wait > 0 {
+        self.start_write()?;
+        self.end_write(answers)
+    }
+
+    /// Sends the commands that write.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn start_write(&mut self) -> Result<()> {
+        if self.replicas.wait > 0 {
             self.out.extend_from_slice(&self.replicas.waiting);
         }
-        self.send()?;
+        self.send()
+    }
+
+    /// Waits until those that were sent have been carried out, which have so many answers.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn end_write(&mut self, answers: usize) -> Result<()> {
+        let wait = self.replicas.wait;
         // Each is read, so that none is taken for that of the next command.
         let mut written = Ok(());
         for _ in 0..answers {
@@ -273,9 +332,14 @@ impl Client {
                 }
                 found = true;
                 let keys: Vec<Vec<u8>> = page.into_iter().map(|at| client.bytes(at).to_vec()).collect();
-                let words: Vec<&[u8]> =
-                    [&b"UNLINK"[..]].into_iter().chain(keys.iter().map(Vec::as_slice)).collect();
-                client.run(&words).map(drop)
+                // A cluster takes no command with keys of several slots.
+                for key in &keys {
+                    client.command(2);
+                    client.word(b"UNLINK");
+                    client.word(key);
+                }
+                client.send()?;
+                keys.iter().try_for_each(|_| client.answer().map(drop))
             })?;
             if !found {
                 return Ok(());

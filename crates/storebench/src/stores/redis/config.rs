@@ -8,7 +8,8 @@ use storebench_core::store::{
 
 use super::client::{Answer, Client, odd};
 use super::replicas::{self, WAIT};
-use crate::stores::support::server::members::{self, NODES, ROUND_TRIP, ROUND_TRIP_SETTING};
+use super::topology;
+use crate::stores::support::server::members::{self, NODES, ROUND_TRIP, ROUND_TRIP_SETTING, SHARDS};
 use crate::stores::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
 
 /// The folder of the log, in that of the data.
@@ -36,9 +37,12 @@ pub const SETTINGS: &[SettingDef] = &[
         "a private server for each trial",
         "a running server to use instead; wait can be set there, and nothing else (docs/servers.md)",
     )
+    // Several servers are a cluster.
+    .limiting(|value, can| topology::divide(can, value.contains(',')))
     .promising("the guarantee is what that server is set up for"),
     PROGRAMS_SETTING,
     replicas::NODES_SETTING,
+    topology::SHARDS_SETTING,
     replicas::WAIT_SETTING,
     ROUND_TRIP_SETTING,
     SettingDef::new(
@@ -122,7 +126,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         let sign = if data.join(LOG).exists() { LOG } else { SNAPSHOT };
         replicas::check(&given, &plan, &data, sign)?;
     }
-    let data = if members::nodes(&plan) > 1 { data.join(members::FIRST.to_string()) } else { data };
+    let data = if members::servers(&plan) > 1 { data.join(members::FIRST.to_string()) } else { data };
     let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
     if has_log || has_snapshot {
         // It reads the log where it is to have one, else the snapshot, and does not look at the other.
@@ -142,6 +146,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
         REWRITE_GROWTH => number(0..=1 << 30),
         REWRITE_SIZE => number(0..=1 << 50),
         NODES | ROUND_TRIP => members::of_user(given, name),
+        SHARDS => word(topology::SHARD_COUNTS),
         WAIT => number(0..=1 << 10),
         THREADS => number(1..=128),
         SAVE => match given.text(name) {
@@ -176,7 +181,7 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
 
 /// Whether a setting is the server's own.
 fn is_of_server(name: &str) -> bool {
-    ![URL, PROGRAMS, NODES, WAIT, ROUND_TRIP].contains(&name)
+    ![URL, PROGRAMS, NODES, SHARDS, WAIT, ROUND_TRIP].contains(&name)
 }
 
 /// The settings that a server is started with, as it takes them.
@@ -189,17 +194,18 @@ fn as_given(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
-/// Every setting that the server has, in the order of [`SETTINGS`]. Its replicas have the same values.
+/// Every setting that the server has, in the order of [`SETTINGS`]. All servers have the same values.
 ///
 /// # Errors
-/// The server's; where a replica has another value.
+/// The servers'; where one has another value.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let own = read_own(client)?;
-    replicas::others(client, |one| {
+    replicas::each(client, |one| {
         let theirs = read_own(one)?;
         own.iter().zip(&theirs).try_for_each(|(own, their)| expect_taken(&own.name, &own.value, &their.value))
     })?;
-    let mut settings = vec![Setting::read_back(NODES, replicas::count(client)? + 1)];
+    let mut settings = vec![Setting::read_back(NODES, replicas::copies(client)?)];
+    settings.push(Setting::read_back(SHARDS, client.shards.count()));
     settings.extend(client.replicas.settings.iter().cloned());
     settings.extend(own);
     Ok(settings)

@@ -7,17 +7,20 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::Known;
-use storebench_core::server::relay::{End, Relay};
+use storebench_core::server::relay::Relay;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
-use super::client::{Answer, Client, odd};
+use super::client::{Answer, Client, PORT, odd};
+use super::cluster::Spread;
 use super::session::Records;
 use super::told::{in_info, is_idle, told_of};
-use super::{PORT, config, replicas};
+use super::{cluster, config, replicas, topology};
 use crate::stores::support::server::members;
 use crate::stores::support::server::socket::Socket;
-use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way, wait_until};
+use crate::stores::support::server::{
+    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, Way, wait_until,
+};
 use crate::stores::support::sync_path;
 
 /// The user that every server has, unless it is told otherwise.
@@ -71,6 +74,8 @@ impl Server for RedisServer {
         forgets: true,
         last_words,
     };
+    const HAS_CLUSTERS: bool = true;
+    const DIVIDES: bool = true;
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
 
@@ -87,8 +92,9 @@ impl Server for RedisServer {
     }
 
     /// It does not make the folder of its data.
-    fn configure(_plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
-        members::make(&at.own_data())
+    fn configure(plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
+        members::make(&at.own_data())?;
+        topology::write(plan, at)
     }
 
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
@@ -100,20 +106,17 @@ impl Server for RedisServer {
         ];
         // As shipped it takes 10,000.
         let more = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
-        let of_replicas = replicas::arguments(plan, at.member);
-        let all = own.into_iter().chain(of_replicas).chain(more).chain(config::arguments(plan));
+        let of_others = topology::arguments(plan, at.member);
+        let all = own.into_iter().chain(of_others).chain(more).chain(config::arguments(plan));
         all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
-    /// Replicas call by ports alone.
+    /// They call each other by ports alone.
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
-        if members::nodes(plan) == 1 {
+        if members::servers(plan) == 1 {
             return Ok(None);
         }
-        let one_way = members::one_way(plan);
-        let ends: Vec<_> =
-            one_way.iter().map(|_| (End::port(replicas::RELAY), End::port(replicas::PEERS))).collect();
-        members::private(socket, &ends, one_way).map(Some)
+        members::private(socket, &topology::ends(plan), members::one_way(plan)).map(Some)
     }
 
     /// While it reads its files it answers with an error. Replicas have all, and have written their logs anew, as they do then.
@@ -128,26 +131,7 @@ impl Server for RedisServer {
     }
 
     fn connect(address: &Address) -> Result<Client> {
-        let socket = match &address.at {
-            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-            At::Socket(path) => Socket::unix(path),
-        };
-        let socket =
-            socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
-        let mut client = Client::over(socket);
-        let password = std::env::var("REDISCLI_AUTH").ok();
-        if let Some(password) = &password {
-            client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
-        } else if address.user != USER {
-            let message = "no password for the URL's user: set REDISCLI_AUTH";
-            return Err(StoreError::Engine(message.into()));
-        }
-        if let Some(database) = &address.database {
-            client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
-        }
-        client.run(&[b"PING"]).map_err(wanted)?;
-        client.let_in();
-        Ok(client)
+        cluster::of_url(address, connect)
     }
 
     /// Keys need nothing that holds them.
@@ -156,7 +140,7 @@ impl Server for RedisServer {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        client.begin_keys_with(beginning(name));
+        begin_keys(client, name)?;
         Self::begin(client, plan);
         replicas::expect_as_many_as_wait(client)
     }
@@ -171,8 +155,8 @@ impl Server for RedisServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        client.begin_keys_with(beginning(name));
-        client.remove_all()
+        begin_keys(client, name)?;
+        cluster::primaries(client, Client::remove_all)
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
@@ -210,7 +194,7 @@ impl Server for RedisServer {
             return Ok(());
         }
         let written = replicas::written(client)?;
-        wait_until::<Self>(client, |client| replicas::have(client, written))?;
+        wait_until::<Self>(client, |client| replicas::have(client, &written))?;
         replicas::each(client, |one| settle(one, kept.saves))
     }
 
@@ -244,12 +228,44 @@ impl Server for RedisServer {
     }
 
     fn count(client: &mut Client) -> Result<u64> {
-        client.count()
+        let mut count = 0;
+        cluster::primaries(client, |one| {
+            count += one.count()?;
+            Ok(())
+        })?;
+        Ok(count)
     }
 
     fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(Records(client)))
+        Ok(if client.shards.are_cluster() {
+            Box::new(KeyedSession(Spread::over(client)))
+        } else {
+            Box::new(Records(client))
+        })
     }
+}
+
+/// Connects to one running server.
+fn connect(address: &Address) -> Result<Client> {
+    let socket = match &address.at {
+        At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+        At::Socket(path) => Socket::unix(path),
+    };
+    let socket = socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
+    let mut client = Client::over(socket);
+    let password = std::env::var("REDISCLI_AUTH").ok();
+    if let Some(password) = &password {
+        client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
+    } else if address.user != USER {
+        let message = "no password for the URL's user: set REDISCLI_AUTH";
+        return Err(StoreError::Engine(message.into()));
+    }
+    if let Some(database) = &address.database {
+        client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
+    }
+    client.run(&[b"PING"]).map_err(wanted)?;
+    client.let_in();
+    Ok(client)
 }
 
 /// Makes the snapshot that is due, and has the log on the disk.
@@ -278,9 +294,12 @@ fn folder_of(client: &mut Client) -> Result<PathBuf> {
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 
-/// The beginning of the keys that are the trial's own on a running server.
-fn beginning(name: &str) -> Vec<u8> {
-    format!("{name}:").into_bytes()
+/// Has the keys of the trial's own on running servers begin with its name.
+fn begin_keys(client: &mut Client, name: &str) -> Result<()> {
+    cluster::primaries(client, |one| {
+        one.begin_keys_with(format!("{name}:").into_bytes());
+        Ok(())
+    })
 }
 
 /// An error of the first commands, with what to do about it.

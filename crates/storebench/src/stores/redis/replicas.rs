@@ -7,15 +7,13 @@ use storebench_core::units::counted;
 
 use super::client::{Client, Replicas, odd};
 use super::told::{in_info, is_idle};
+use super::{cluster, topology};
 use crate::stores::support::server::members::{self, FIRST, NODES, ROUND_TRIP};
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{Paths, Plan};
 
 /// The number of replicas that have a write before it is acknowledged.
 pub const WAIT: &str = "wait";
-/// Where a server with replicas listens for them, and the network between them before that.
-pub const PEERS: u16 = 7379;
-pub const RELAY: u16 = 8379;
 /// The name of the first one's socket, in a folder that is its alone. Replicas add their numbers.
 const SOCKET: &str = "socket";
 
@@ -24,7 +22,7 @@ pub const NODES_SETTING: SettingDef = SettingDef::new(
     NODES,
     "1, 3 or 5",
     "1",
-    "how many servers there are, on this machine and in one place: the first takes reads and writes, and the others are its replicas",
+    "how many servers there are, on this machine and in one place, for each of the shards: one takes reads and writes, and the others are its replicas",
 )
 .read_by("INFO replication");
 
@@ -38,11 +36,15 @@ pub const WAIT_SETTING: SettingDef = SettingDef::new(
 
 /// Tells a connection which replicas a plan has.
 pub fn plan(client: &mut Client, plan: &Plan) {
-    let replicas = &mut client.replicas;
-    replicas.wait_for(wait(plan));
-    replicas.own = members::nodes(plan) - 1;
-    replicas.settings = vec![Setting::given(WAIT, replicas.wait)];
-    replicas.settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
+    let of_one = |client: &mut Client| {
+        let replicas = &mut client.replicas;
+        replicas.wait_for(wait(plan));
+        replicas.own = members::nodes(plan) - 1;
+        replicas.settings = vec![Setting::given(WAIT, replicas.wait)];
+        replicas.settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
+    };
+    of_one(client);
+    client.shards.others.iter_mut().for_each(of_one);
 }
 
 /// The replicas that have a write before it is acknowledged: of the trial's own servers, so many that most have it.
@@ -60,8 +62,9 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
         let message = format!("fewer than nodes={nodes}: one of them takes the writes");
         return Err(given.refuse(WAIT, &message));
     }
+    topology::check(plan, data, data.join(sign).exists())?;
     members::check(given, plan, data, sign)?;
-    members::expect_first(data)?;
+    members::expect_first(plan, data)?;
     members::expect_no_more(plan, data)
 }
 
@@ -74,72 +77,67 @@ fn socket_name(member: usize) -> String {
     if member <= FIRST { SOCKET.to_owned() } else { format!("{SOCKET}-{member}") }
 }
 
-/// The settings of a server with replicas, and of a replica, to which records are sent at once, not seconds later together with other
-/// replicas.
-pub fn arguments(plan: &Plan, member: usize) -> Vec<(&'static str, String)> {
-    if members::nodes(plan) == 1 {
-        return vec![("port", "0".to_owned())];
-    }
-    let mut settings = vec![
-        ("bind", "127.0.0.1".to_owned()),
-        ("port", (PEERS + (member - FIRST) as u16).to_string()),
-        ("repl-diskless-sync-delay", "0".to_owned()),
-    ];
-    if member != FIRST {
-        let called = if members::one_way(plan).is_some() { RELAY } else { PEERS };
-        settings.push(("replicaof", format!("127.0.0.1 {called}")));
-    }
-    settings
-}
-
-/// Connects to the first of the trial's own servers, whose sockets are in this folder.
+/// Connects to the first of the trial's own servers, whose sockets are in this folder, and to all others that have a part of the keys.
 ///
 /// # Errors
-/// The system's.
+/// The servers'.
 pub fn connect(folder: &Path) -> Result<Client> {
     let mut client = connect_to(folder, FIRST)?;
-    client.replicas.folder = folder.to_owned();
+    cluster::join(&mut client, |range| {
+        let number = topology::number(&range.name).ok_or_else(odd)?;
+        connect_to(folder, number)
+    })?;
     Ok(client)
 }
 
 fn connect_to(folder: &Path, member: usize) -> Result<Client> {
     let socket = Socket::own(folder, &socket_name(member));
-    socket.map(Client::over).map_err(StoreError::io("connecting to redis-server"))
+    let mut client = socket.map(Client::over).map_err(StoreError::io("connecting to redis-server"))?;
+    client.replicas.folder = folder.to_owned();
+    client.replicas.of = member;
+    Ok(client)
 }
 
-/// Asks a server, and each of its replicas that is the trial's own.
+/// Asks each server that has keys, and each of its replicas that is the trial's own.
 ///
 /// # Errors
 /// The servers'.
 pub fn each(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
-    ask(client)?;
-    others(client, ask)
+    let shards = client.shards.count();
+    cluster::primaries(client, |one| {
+        ask(one)?;
+        others(one, shards, &mut ask)
+    })
 }
 
-/// Asks each replica that is the trial's own.
-///
-/// # Errors
-/// The servers'.
-pub fn others(client: &mut Client, ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
-    let Replicas { others, own, folder, .. } = &mut client.replicas;
+/// Asks each replica of a server that is the trial's own, where so many servers have a part of the keys.
+fn others(client: &mut Client, shards: usize, ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
+    let Replicas { others, own, folder, of, .. } = &mut client.replicas;
     while others.len() < *own {
-        others.push(connect_to(folder, FIRST + 1 + others.len())?);
+        others.push(connect_to(folder, *of + (1 + others.len()) * shards)?);
     }
     others.iter_mut().try_for_each(ask)
 }
 
-/// Whether a server is at work, and where there are several, all others are replicas that have all that it has, and all are at rest.
+/// Whether the servers are at work, of which there are so many, and where there are several, all others are replicas that have all that theirs
+/// has, and all are at rest.
 ///
 /// # Errors
 /// The servers'.
 pub fn are_ready(client: &mut Client, servers: usize) -> Result<bool> {
-    client.run(&[b"PING"])?;
-    client.replicas.own = servers.saturating_sub(1);
-    if client.replicas.own == 0 {
+    let own = (servers / client.shards.count()).saturating_sub(1);
+    cluster::primaries(client, |one| {
+        one.replicas.own = own;
+        one.run(&[b"PING"]).map(drop)
+    })?;
+    if !cluster::is_whole(client)? {
+        return Ok(false);
+    }
+    if own == 0 {
         return Ok(true);
     }
     let written = written(client)?;
-    if count(client)? < client.replicas.own || !have(client, written)? {
+    if copies(client)? <= own || !have(client, &written)? {
         return Ok(false);
     }
     let mut are_idle = true;
@@ -151,21 +149,31 @@ pub fn are_ready(client: &mut Client, servers: usize) -> Result<bool> {
 }
 
 /// The replicas to which a server sends what it writes.
-///
-/// # Errors
-/// The server's.
-pub fn count(client: &mut Client) -> Result<usize> {
+fn count(client: &mut Client) -> Result<usize> {
     let told = client.text(&[b"INFO", b"replication"])?;
     Ok(told.lines().filter(|line| line.starts_with("slave") && line.contains(",state=online,")).count())
 }
 
-/// Refuses a server that has fewer replicas than are to have a write.
+/// The copies that each record has at least.
+///
+/// # Errors
+/// The servers'.
+pub fn copies(client: &mut Client) -> Result<usize> {
+    let mut least = usize::MAX;
+    cluster::primaries(client, |one| {
+        least = least.min(count(one)? + 1);
+        Ok(())
+    })?;
+    Ok(least)
+}
+
+/// Refuses servers that have fewer replicas than are to have a write.
 ///
 /// # Errors
 /// With both numbers; the server's.
 pub fn expect_as_many_as_wait(client: &mut Client) -> Result<()> {
     let wait = client.replicas.wait;
-    let count = if wait == 0 { 0 } else { count(client)? };
+    let count = if wait == 0 { 0 } else { copies(client)? - 1 };
     if count >= wait {
         return Ok(());
     }
@@ -173,24 +181,34 @@ pub fn expect_as_many_as_wait(client: &mut Client) -> Result<()> {
     Err(StoreError::BadSetting(format!("redis: wait={wait}, but this server has {have} at work")))
 }
 
-/// The end of all that a server has written.
-///
-/// # Errors
-/// The server's.
-pub fn written(client: &mut Client) -> Result<u64> {
-    let told = client.text(&[b"INFO", b"replication"])?;
-    in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok()).ok_or_else(odd)
-}
-
-/// Whether each of the trial's own replicas says that it has all up to there. The first server is told so once a second.
+/// The end of all that each server has written.
 ///
 /// # Errors
 /// The servers'.
-pub fn have(client: &mut Client, written: u64) -> Result<bool> {
-    let mut all = true;
-    others(client, |one| {
-        all &= has(&one.text(&[b"INFO", b"replication"])?, written);
+pub fn written(client: &mut Client) -> Result<Vec<u64>> {
+    let mut written = Vec::new();
+    cluster::primaries(client, |one| {
+        let told = one.text(&[b"INFO", b"replication"])?;
+        let offset = in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok());
+        written.push(offset.ok_or_else(odd)?);
         Ok(())
+    })?;
+    Ok(written)
+}
+
+/// Whether each of the trial's own replicas says that it has all up to there. Their server is told so once a second.
+///
+/// # Errors
+/// The servers'.
+pub fn have(client: &mut Client, written: &[u64]) -> Result<bool> {
+    let (mut all, mut written) = (true, written.iter());
+    let shards = client.shards.count();
+    cluster::primaries(client, |one| {
+        let written = written.next().copied().unwrap_or_default();
+        others(one, shards, |replica| {
+            all &= has(&replica.text(&[b"INFO", b"replication"])?, written);
+            Ok(())
+        })
     })?;
     Ok(all)
 }

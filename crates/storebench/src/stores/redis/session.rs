@@ -2,8 +2,7 @@
 
 use storebench_core::store::{Result, Session, StoreError};
 
-use super::MAX_KEY_BYTES;
-use super::client::Client;
+use super::client::{Client, MAX_KEY_BYTES};
 
 /// A connection, for records.
 pub struct Records(pub Client);

@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use storebench_core::server::{self, private, user};
 use storebench_core::store::{Setting, StoreError};
@@ -216,6 +217,142 @@ fn more_replicas_than_a_running_server_has_are_refused() {
     assert_eq!((store.count().unwrap(), server.count().unwrap()), (1, 1));
     store.discard().unwrap();
     server.close().unwrap();
+}
+
+/// Three parts of the keys, each on a server of its own; keys of every form find theirs, before a kill and after it.
+#[test]
+fn each_server_of_a_cluster_has_its_part_of_the_keys() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let (folder, three) = (new_folder(), [("shards", "3")]);
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    assert_eq!((setting(&*store, "nodes").as_str(), setting(&*store, "shards").as_str()), ("1", "3"));
+    let mut client = own_client(folder.path());
+    let odd: [&[u8]; 8] = [b"", b"{", b"{}", b"{a}b", b"a{b}{c}", b"}{", b"a{}b", b"{a\r\n\0\xff}"];
+    let mut keys: Vec<Vec<u8>> = odd.map(<[u8]>::to_vec).into();
+    keys.extend((0..300_u32).map(|number| number.to_be_bytes().to_vec()));
+    for key in &keys {
+        let Ok(Answer::Number(slot)) = client.run(&[b"CLUSTER", b"KEYSLOT", key]) else { panic!("no slot") };
+        assert_eq!(slot, i64::from(redis_protocol::redis_keyslot(key)), "{key:?}");
+    }
+    let mut session = store.session().unwrap();
+    let (single, batch) = keys.split_at(100);
+    single.iter().for_each(|key| session.insert(key, b"value").unwrap());
+    let records: Vec<(&[u8], &[u8])> = batch.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    session.insert_batch(&records).unwrap();
+    session.remove(&keys[3]).unwrap();
+    session.remove_batch(&[&keys[4], &keys[5]]).unwrap();
+    let mut parts = Vec::new();
+    cluster::primaries(&mut client, |one| {
+        parts.push(one.count()?);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((parts.len(), parts.iter().sum::<u64>()), (3, keys.len() as u64 - 3), "{parts:?}");
+    assert!(parts.iter().all(|part| *part > 50), "{parts:?}");
+    drop(session);
+    server::end_in(folder.path()).unwrap();
+    assert!(store.close().is_err());
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &three);
+    let mut session = store.session().unwrap();
+    for (number, key) in keys.iter().enumerate() {
+        let is_there = session.get(key, &mut |value| assert_eq!(value, b"value")).unwrap();
+        assert_eq!(is_there, !(3..6).contains(&number), "{key:?}");
+    }
+    drop(session);
+    store.close().unwrap();
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &[]).to_string();
+    assert!(why.contains("shards"), "{why}");
+    fs::remove_dir_all(folder.path().join(server::DATA).join("2")).unwrap();
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &three).to_string();
+    assert!(why.contains("server 2 has lost its data: no other has a copy"), "{why}");
+}
+
+/// A write to a part with replicas takes no less than the round trip to them, and all that was lost of a replica is copied.
+#[test]
+fn each_part_of_a_cluster_has_its_replicas() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let folder = new_folder();
+    let nine = [("shards", "3"), ("nodes", "3"), ("round-trip", "2ms")];
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &nine);
+    assert_eq!((setting(&*store, "nodes").as_str(), setting(&*store, "wait").as_str()), ("3", "1"));
+    let mut session = store.session().unwrap();
+    for number in 0..60_u8 {
+        let start = Instant::now();
+        session.insert(&[number], b"value").unwrap();
+        assert!(start.elapsed() >= Duration::from_millis(2), "{:?}", start.elapsed());
+    }
+    drop(session);
+    store.settle().unwrap();
+    store.close().unwrap();
+    let data = folder.path().join(server::DATA);
+    fs::remove_dir_all(data.join("5")).unwrap();
+    let store = opened(&REDIS, &folder, Some(Guarantee::Process), &nine);
+    let mut client = own_client(folder.path());
+    cluster::primaries(&mut client, |one| {
+        one.replicas.own = 2;
+        Ok(())
+    })
+    .unwrap();
+    let mut counts = Vec::new();
+    replicas::each(&mut client, |one| {
+        counts.push(one.count()?);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (9, 3 * 60), "{counts:?}");
+    assert!(counts.chunks(3).all(|part| part[0] == part[1] && part[1] == part[2]), "{counts:?}");
+    store.close().unwrap();
+    fs::rename(data.join("2"), data.join("0")).unwrap();
+    let why = refused(&REDIS, &folder, Some(Guarantee::Process), &nine).to_string();
+    assert!(
+        why.contains("server 2 has lost its data: rename the folder") && why.contains("/5 to 2"),
+        "{why}"
+    );
+}
+
+/// A running cluster is named by its servers; keys of others are left alone.
+#[test]
+fn a_running_cluster_is_named_by_its_servers() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let (folder, alone) = (new_folder(), new_folder());
+    let server = opened(&REDIS, &folder, Some(Guarantee::Power), &[("shards", "3")]);
+    server.session().unwrap().insert(b"another's", b"value").unwrap();
+    let other = opened(&REDIS, &alone, None, &[]);
+    let sockets = socket_in(folder.path());
+    let named = |names: &[&str]| {
+        let paths: Vec<String> = names.iter().map(|name| format!("{}/{name}", sockets.display())).collect();
+        format!("redis+unix://{}", paths.join(","))
+    };
+    let all = ["socket", "socket-2", "socket-3"];
+    let no_member = format!("{},{}/socket", named(&all), socket_in(alone.path()).display());
+    for (url, why) in [
+        (named(&all[..1]), "it is one server of a Redis Cluster"),
+        (named(&["socket", "socket"]), "are the same server"),
+        (no_member, "is of no cluster"),
+    ] {
+        let told = refused(&REDIS, &new_folder(), None, &[("url", &url)]).to_string();
+        assert!(told.contains(why), "{told}");
+    }
+    let beside = new_folder();
+    let store = opened(&REDIS, &beside, None, &[("url", &named(&all))]);
+    assert_eq!((store.guarantee(), setting(&*store, "shards").as_str()), (Guarantee::Power, "3"));
+    let keys: Vec<[u8; 1]> = (0..200).map(|number| [number]).collect();
+    let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    let mut session = store.session().unwrap();
+    session.insert_batch(&records).unwrap();
+    assert!(keys.iter().all(|key| session.get(key, &mut |_| ()).unwrap()));
+    drop(session);
+    assert_eq!((store.count().unwrap(), server.count().unwrap()), (200, 201));
+    store.discard().unwrap();
+    assert_eq!(server.count().unwrap(), 1);
+    server.close().unwrap();
+    other.close().unwrap();
 }
 
 /// All that is there after a rest is also there after a kill: the snapshot that is due has been made.

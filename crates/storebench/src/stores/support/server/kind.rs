@@ -97,6 +97,10 @@ pub trait Server: Sized + 'static {
     fn relay(_plan: &Plan, _socket: &Path) -> Result<Option<Relay>> {
         Ok(None)
     }
+    /// Whether several servers that a URL names can be one store.
+    const HAS_CLUSTERS: bool = Self::LOSE.is_some();
+    /// Whether each of them has a part of the records, and not all.
+    const DIVIDES: bool = false;
     /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
     /// Writes what the server of these folders reads where it starts, beside its arguments.

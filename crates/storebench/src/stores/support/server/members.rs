@@ -16,8 +16,11 @@ use storebench_core::units;
 use super::files::make_folder;
 use super::plan::Plan;
 
-/// The most servers of a cluster.
+/// The number of parts into which a cluster divides its records. Each has as many servers as there are copies.
+pub const SHARDS: &str = "shards";
+/// The most copies, and the most parts.
 const MOST_NODES: usize = 5;
+const MOST_SHARDS: usize = 3;
 /// The number of the first.
 pub const FIRST: usize = 1;
 
@@ -69,18 +72,28 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
         return Err(given
             .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
     }
-    if nodes > 1 && data.join(sign).exists() {
+    if servers(plan) > 1 && data.join(sign).exists() {
         expect_taken(NODES, &nodes, &1)?;
     }
-    if nodes == 1 && numbers(data).next().is_some() {
+    if servers(plan) == 1 && numbers(data).next().is_some() {
         expect_taken(NODES, &nodes, &numbers(data).count())?;
     }
     Ok(())
 }
 
-/// The servers of a plan.
+/// The servers of a plan that have the same records.
 pub fn nodes(plan: &Plan) -> usize {
     plan.value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
+/// The parts into which a plan divides the records.
+pub fn shards(plan: &Plan) -> usize {
+    plan.value(SHARDS).and_then(|shards| shards.parse().ok()).unwrap_or(1)
+}
+
+/// All servers of a plan: the first of each part, then a copy of each, and so on.
+pub fn servers(plan: &Plan) -> usize {
+    nodes(plan) * shards(plan)
 }
 
 /// The time that a message takes from one to another, where it is to take any.
@@ -89,8 +102,8 @@ pub fn one_way(plan: &Plan) -> Option<Duration> {
 }
 
 /// The numbers of those of several that have data in a folder.
-fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (FIRST..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+pub fn numbers(data: &Path) -> impl Iterator<Item = usize> {
+    (FIRST..=MOST_NODES * MOST_SHARDS).filter(|number| data.join(number.to_string()).exists())
 }
 
 /// The servers of several that have data in a folder.
@@ -122,29 +135,38 @@ pub fn private(socket: &Path, ends: &[(End, End)], one_way: Option<Duration>) ->
 /// # Errors
 /// With both numbers.
 pub fn expect_no_more(plan: &Plan, data: &Path) -> Result<()> {
-    let (nodes, there) = (nodes(plan), count(data));
+    let (nodes, there) = (nodes(plan), count(data).div_ceil(shards(plan)));
     expect_taken(NODES, &nodes, &nodes.max(there))
 }
 
-/// Refuses data of others without those of the first, of which they are copies.
+/// Refuses data of others without those of the first of each part, of which they are copies.
 ///
 /// # Errors
 /// [`StoreError::Engine`] where it is so.
-pub fn expect_first(data: &Path) -> Result<()> {
-    match numbers(data).next() {
-        None | Some(FIRST) => Ok(()),
-        Some(number) => Err(StoreError::Engine(format!(
-            "the first server has lost its data: rename the folder {} to {FIRST}, whose records are a copy",
-            data.join(number.to_string()).display()
-        ))),
-    }
+pub fn expect_first(plan: &Plan, data: &Path) -> Result<()> {
+    let there: Vec<usize> = numbers(data).collect();
+    let shards = shards(plan);
+    let lost = (FIRST..FIRST + shards).find(|first| !there.contains(first));
+    let Some(lost) = lost.filter(|_| !there.is_empty()) else { return Ok(()) };
+    let copy = there.iter().find(|number| (**number - FIRST) % shards == lost - FIRST);
+    let why = match copy {
+        Some(copy) => {
+            format!(
+                "rename the folder {} to {lost}, whose records are a copy",
+                data.join(copy.to_string()).display()
+            )
+        }
+        None => "no other has a copy of its records".into(),
+    };
+    let name = if shards == 1 { "the first server".to_owned() } else { format!("server {lost}") };
+    Err(StoreError::Engine(format!("{name} has lost its data: {why}")))
 }
 
 /// The numbers of all servers of a plan, whether they have data or not.
 pub fn all(plan: &Plan) -> Vec<usize> {
-    match nodes(plan) {
+    match servers(plan) {
         1 => vec![0],
-        nodes => (FIRST..=nodes).collect(),
+        servers => (FIRST..=servers).collect(),
     }
 }
 
@@ -152,7 +174,7 @@ pub fn all(plan: &Plan) -> Vec<usize> {
 /// what they had promised is lost, too.
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     let there = numbers(data).collect::<Vec<_>>();
-    if nodes(plan) == 1 || there.is_empty() { all(plan) } else { there }
+    if servers(plan) == 1 || there.is_empty() { all(plan) } else { there }
 }
 
 /// Deletes the data of the first server that has any in a store's folder.

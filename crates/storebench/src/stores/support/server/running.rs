@@ -119,7 +119,7 @@ impl Running {
 
     /// Drops the holder; nothing notes it any more.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
-        drop_on_any::<S>(&self.address, &self.holder)?;
+        drop_on::<S>(&self.address, &self.holder)?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
@@ -145,7 +145,7 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
 /// A sentence that says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
-    drop_on_any::<S>(&address, name).map_err(|error| {
+    drop_on::<S>(&address, name).map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
              yourself, by {}, and delete the folder",
@@ -156,11 +156,19 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     })
 }
 
-/// Drops a holder by the first server that does it: of a cluster, one may be gone or renewed, and the others do it for all.
-fn drop_on_any<S: Server>(address: &Address, name: &str) -> Result<()> {
+/// Drops a holder, where each server has a part by all of them, else by the first that does it: one may be gone or renewed, and the others
+/// do it for all.
+fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
+    let drop_by = |address: &Address| {
+        let mut client = connect::<S>(address)?;
+        S::drop_if_there(&mut client, name)
+    };
+    if S::DIVIDES {
+        return drop_by(address);
+    }
     let mut first = None;
     for one in address.each() {
-        match connect::<S>(&one).and_then(|mut client| S::drop_if_there(&mut client, name)) {
+        match drop_by(&one) {
             Ok(()) => return Ok(()),
             Err(error) => first = first.or(Some(error)),
         }
@@ -185,9 +193,10 @@ fn connect<S: Server>(address: &Address) -> Result<S::Client> {
 fn address<S: Server>(url: &str) -> Result<Address> {
     let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
     let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
-    if S::LOSE.is_none() && !address.others.is_empty() {
+    if !S::HAS_CLUSTERS && !address.others.is_empty() {
         return Err(bad(
-            "it names several servers, and only those of Cassandra, etcd and NATS are one store".into(),
+            "it names several servers, and only those of Cassandra, etcd, NATS and Redis are one store"
+                .into(),
         ));
     }
     Ok(address)

@@ -1,0 +1,286 @@
+//! A Redis Cluster as its clients see it: connections to the servers that have a part of the keys each, and the way from a key to its server.
+
+use redis_protocol::redis_keyslot;
+use storebench_core::server::running::{Address, At};
+use storebench_core::store::{Result, StoreError};
+use storebench_core::units::grouped;
+
+use super::client::{Answer, Client, MAX_KEY_BYTES, Shards, odd};
+use super::told::{in_info, told_of};
+use super::topology::SLOTS;
+use crate::stores::support::server::members::{self, Told};
+use crate::stores::support::server::{Change, Keyed};
+
+/// The slots from one to another, and the server that has them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Range {
+    slots: std::ops::RangeInclusive<usize>,
+    /// The host by which it is called; empty where that is the one asked.
+    pub host: String,
+    pub port: u16,
+    /// Its name in the cluster.
+    pub name: String,
+}
+
+/// Connects to all servers that have a part of the keys, where the server of this connection is one of a cluster. `connect` is told the
+/// first of the slots of each.
+///
+/// # Errors
+/// The servers'; where a slot has no server.
+pub fn join(client: &mut Client, mut connect: impl FnMut(&Range) -> Result<Client>) -> Result<()> {
+    if !is_member(client)? {
+        return Ok(());
+    }
+    let (own, ranges) = (name_of(client)?, ranges(client)?);
+    let covered: usize = ranges.iter().map(|range| range.slots.clone().count()).sum();
+    if covered < SLOTS {
+        let (covered, all) = (grouped(covered as u64), grouped(SLOTS as u64));
+        return Err(StoreError::Engine(format!("of the cluster's {all} slots, {covered} have a server")));
+    }
+    let mut names = vec![own.clone()];
+    let mut others = Vec::new();
+    let mut of_slot = vec![0; SLOTS];
+    for range in &ranges {
+        let number = match names.iter().position(|name| *name == range.name) {
+            Some(number) => number,
+            None => {
+                others.push(connect(range)?);
+                names.push(range.name.clone());
+                names.len() - 1
+            }
+        };
+        of_slot[range.slots.clone()].fill(number);
+    }
+    if ranges.iter().all(|range| range.name != own) {
+        return Err(StoreError::Engine("this server has no part of the keys: it is a replica".into()));
+    }
+    client.shards = Shards { others, of_slot };
+    Ok(())
+}
+
+/// Whether a server is one of a cluster.
+fn is_member(client: &mut Client) -> Result<bool> {
+    Ok(in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") == Some("1"))
+}
+
+fn name_of(client: &mut Client) -> Result<String> {
+    client.text(&[b"CLUSTER", b"MYID"])
+}
+
+/// The slots that have a server.
+fn ranges(client: &mut Client) -> Result<Vec<Range>> {
+    let Answer::Many(told) = client.run(&[b"CLUSTER", b"SLOTS"])? else { return Err(odd()) };
+    told.into_iter().map(|range| range_in(client, range).ok_or_else(odd)).collect()
+}
+
+/// First slot, last slot, and servers: each its host, port, name and more. The first is not a copy.
+fn range_in(client: &Client, range: Answer) -> Option<Range> {
+    let Answer::Many(parts) = range else { return None };
+    let mut parts = parts.into_iter();
+    let (Answer::Number(from), Answer::Number(to)) = (parts.next()?, parts.next()?) else { return None };
+    let slots = usize::try_from(from).ok()?..=usize::try_from(to).ok().filter(|to| *to < SLOTS)?;
+    let Answer::Many(server) = parts.next()? else { return None };
+    let mut server = server.into_iter();
+    let (host, Answer::Number(port), Answer::Bytes(name)) = (server.next()?, server.next()?, server.next()?)
+    else {
+        return None;
+    };
+    let text = |at| String::from_utf8_lossy(client.bytes(at)).into_owned();
+    let host = if let Answer::Bytes(at) = host { text(at) } else { String::new() };
+    Some(Range { slots, host, port: u16::try_from(port).ok()?, name: text(name) })
+}
+
+/// Joins the cluster whose members a URL names. Those are called as it names them, and others as the cluster does.
+///
+/// # Errors
+/// Where they are no cluster, or not the same, or are not of one version; where a member of a cluster is named alone; the servers'.
+pub fn of_url(address: &Address, connect: impl Fn(&Address) -> Result<Client>) -> Result<Client> {
+    if address.others.is_empty() {
+        let mut client = connect(address)?;
+        return if is_member(&mut client)? { Err(alone()) } else { Ok(client) };
+    }
+    let (mut named, mut members) = (Vec::new(), Vec::new());
+    for one in address.each() {
+        let (client, told) = connect(&one)
+            .and_then(|mut client| told(&mut client).map(|told| (client, told)))
+            .map_err(members::of(&one))?;
+        members.push((one.name(), told));
+        named.push((one, client));
+    }
+    members::expect_one_cluster(&members)?;
+    let of_name = |name: &str| {
+        let at = members.iter().position(|(_, told)| told.member == name)?;
+        address.each().nth(at)
+    };
+    let mut client = first_of(named)?;
+    join(&mut client, |range| {
+        let host = if range.host.is_empty() { address.at.name() } else { range.host.clone() };
+        let called =
+            || Address { at: At::Host(host), port: Some(range.port), others: Vec::new(), ..address.clone() };
+        let one = of_name(&range.name).unwrap_or_else(called);
+        connect(&one).map_err(members::of(&one))
+    })?;
+    expect_one_version(&mut client)?;
+    Ok(client)
+}
+
+fn alone() -> StoreError {
+    let message =
+        "it is one server of a Redis Cluster: name two of its servers or more, redis://host:port,host:port";
+    StoreError::Unsupported(message.into())
+}
+
+fn expect_one_version(client: &mut Client) -> Result<()> {
+    let version = told_of(client, "redis_version")?;
+    primaries(client, |one| {
+        let other = told_of(one, "redis_version")?;
+        if other == version {
+            return Ok(());
+        }
+        Err(StoreError::Engine(format!(
+            "one server of the cluster has version {version}, and one has {other}: the servers of a cluster that is measured have one"
+        )))
+    })
+}
+
+/// The first that is no replica.
+fn first_of(named: Vec<(Address, Client)>) -> Result<Client> {
+    for (one, mut client) in named {
+        if told_of(&mut client, "role").map_err(members::of(&one))? == "master" {
+            return Ok(client);
+        }
+    }
+    let message = "all servers that are named are replicas: name one that has a part of the keys";
+    Err(StoreError::Engine(message.into()))
+}
+
+/// The facts that a server tells of itself. The server of the first slot stands for its cluster.
+fn told(client: &mut Client) -> Result<Told> {
+    let version = told_of(client, "redis_version")?;
+    if !is_member(client)? {
+        return Ok(Told { cluster: None, member: String::new(), version });
+    }
+    let first = ranges(client)?.into_iter().min_by_key(|range| *range.slots.start());
+    let cluster = first.map(|range| format!("that of {}", range.name));
+    Ok(Told { cluster, member: name_of(client)?, version })
+}
+
+/// Asks each server that has a part of the keys, or all.
+///
+/// # Errors
+/// The servers'.
+pub fn primaries(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
+    ask(client)?;
+    client.shards.others.iter_mut().try_for_each(ask)
+}
+
+/// Whether each server of a cluster takes writes; of others it is so.
+///
+/// # Errors
+/// The servers'.
+pub fn is_whole(client: &mut Client) -> Result<bool> {
+    if !client.shards.are_cluster() {
+        return Ok(true);
+    }
+    let mut is_whole = true;
+    primaries(client, |one| {
+        is_whole &= in_info(&one.text(&[b"CLUSTER", b"INFO"])?, "cluster_state") == Some("ok");
+        Ok(())
+    })?;
+    Ok(is_whole)
+}
+
+/// Connections, for records of which each server has a part.
+pub struct Spread {
+    first: Client,
+    /// The server that showed a value last.
+    last: usize,
+    /// Room for a key as the server has it.
+    key: Vec<u8>,
+}
+
+impl Spread {
+    /// A session of a cluster.
+    pub fn over(first: Client) -> Spread {
+        Spread { first, last: 0, key: Vec::new() }
+    }
+
+    /// The number of the server that has a key.
+    fn number(&mut self, key: &[u8]) -> usize {
+        let beginning = self.first.beginning();
+        let slot = if beginning.is_empty() {
+            redis_keyslot(key)
+        } else {
+            self.key.clear();
+            self.key.extend_from_slice(beginning);
+            self.key.extend_from_slice(key);
+            redis_keyslot(&self.key)
+        };
+        self.first.shards.of_slot[usize::from(slot)]
+    }
+
+    fn server(&mut self, number: usize) -> &mut Client {
+        match number {
+            0 => &mut self.first,
+            other => &mut self.first.shards.others[other - 1],
+        }
+    }
+}
+
+impl Keyed for Spread {
+    const PRODUCT: &'static str = "Redis";
+    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
+
+    fn change(&mut self, (key, value): Change<'_>) -> Result<()> {
+        let number = self.number(key);
+        let server = self.server(number);
+        let changed = match value {
+            Some(value) => server.set(key, value),
+            None => server.remove(&[key]),
+        };
+        changed.map_err(moved)
+    }
+
+    /// Each server gets its own at once, and all are waited for: what was taken before an error stays.
+    fn change_all(&mut self, changes: &[Change<'_>]) -> Result<()> {
+        let mut counts = vec![0; self.first.shards.count()];
+        for (key, value) in changes {
+            let number = self.number(key);
+            self.server(number).add((key, *value));
+            counts[number] += 1;
+        }
+        let numbers: Vec<usize> = (0..counts.len()).filter(|number| counts[*number] > 0).collect();
+        let sent: Vec<Result<()>> = numbers.iter().map(|number| self.server(*number).start_write()).collect();
+        // Each is waited for, so that no answer is taken for that of the next command.
+        let ended = numbers
+            .iter()
+            .zip(sent)
+            .map(|(number, sent)| sent.and_then(|()| self.server(*number).end_write(counts[*number])));
+        ended.collect::<Vec<_>>().into_iter().collect::<Result<()>>().map_err(moved)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.last = self.number(key);
+        let number = self.last;
+        self.server(number).get(key, visit).map_err(moved)
+    }
+
+    fn shown(&self) -> &[u8] {
+        match self.last {
+            0 => self.first.shown(),
+            other => self.first.shards.others[other - 1].shown(),
+        }
+    }
+}
+
+/// An error, with the reason where a slot's server is another than when the session began.
+fn moved(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Engine(told) if told.starts_with("MOVED ") || told.starts_with("ASK ") => {
+            StoreError::Engine(format!(
+                "{told}: the cluster gave these slots to another server during the trial"
+            ))
+        }
+        other => other,
+    }
+}
