@@ -95,7 +95,12 @@ pub fn leave(server: u32) {
 
 /// Whether any is at work.
 pub fn is_there() -> bool {
-    !SERVERS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    count() > 0
+}
+
+/// The servers that are at work.
+pub fn count() -> usize {
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
 /// The numbers of the servers' processes.
