@@ -47,7 +47,7 @@ done
 # begin OPTION...: starts a server whose data are in the folder $at.
 begin() {
     mkdir "$at"
-    redis-server "$@" --dir "$at" --save '' --appendonly yes --appendfsync "$appendfsync" >"$at/log" 2>&1 &
+    redis-server "$@" --dir "$at" --save '' --appendonly yes --appendfsync "$appendfsync" >>"$box/log" 2>&1 &
     server="$server $!"
 }
 
@@ -59,7 +59,7 @@ if [ "$servers" -gt 1 ]; then
         wait_for_server redis-cli -p "$port" ping
     done
     # shellcheck disable=SC2086 # a word for each
-    redis-cli --cluster create $hosts --cluster-yes >"$box/log" 2>&1 || fail "no cluster could be made: $(tail -n 1 "$box/log")"
+    redis-cli --cluster create $hosts --cluster-yes >>"$box/log" 2>&1 || fail "no cluster could be made: $(tail -n 1 "$box/log")"
     wait_for_server sh -c "redis-cli -p 7001 cluster info | grep -q cluster_state:ok"
     url="redis://$(echo "$hosts" | sed 's/^ //; s/ /,/g')" cluster=--cluster
 else

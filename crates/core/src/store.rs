@@ -351,6 +351,8 @@ pub struct ServerDef {
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
     /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
     pub start_s: f64,
+    /// The time beyond that with these settings, in seconds.
+    pub start_more_s: fn(&BTreeMap<String, String>) -> f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
     /// The user where such a URL names none; `None` where it must.

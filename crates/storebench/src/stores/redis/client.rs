@@ -279,7 +279,11 @@ impl Client {
         // Each is read, so that none is taken for that of the next command.
         let mut written = Ok(());
         for _ in 0..answers {
-            written = written.and(self.answer().map(drop));
+            match self.answer() {
+                // No more answers come.
+                Err(error @ StoreError::Io { .. }) => return Err(error),
+                answer => written = written.and(answer.map(drop)),
+            }
         }
         if wait == 0 { written } else { written.and(self.expect_replicas(wait)) }
     }

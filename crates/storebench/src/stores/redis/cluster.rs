@@ -44,7 +44,9 @@ pub fn join(client: &mut Client, mut connect: impl FnMut(&Range) -> Result<Clien
         let number = match names.iter().position(|name| *name == range.name) {
             Some(number) => number,
             None => {
-                others.push(connect(range)?);
+                let mut one = connect(range)?;
+                expect_named(&mut one, range)?;
+                others.push(one);
                 names.push(range.name.clone());
                 names.len() - 1
             }
@@ -56,6 +58,17 @@ pub fn join(client: &mut Client, mut connect: impl FnMut(&Range) -> Result<Clien
     }
     client.shards = Shards { others, of_slot };
     Ok(())
+}
+
+/// Refuses a server that is not the one of a range: its address can lead elsewhere from here.
+fn expect_named(client: &mut Client, range: &Range) -> Result<()> {
+    if is_member(client)? && name_of(client)? == range.name {
+        return Ok(());
+    }
+    let (slot, called) = (range.slots.start(), format!("{}:{}", range.host, range.port));
+    Err(StoreError::Engine(format!(
+        "{called}, as the cluster calls the server of slot {slot}, is another server from here: name that server in the URL"
+    )))
 }
 
 /// Whether a server is one of a cluster.
@@ -90,44 +103,93 @@ fn range_in(client: &Client, range: Answer) -> Option<Range> {
     Some(Range { slots, host, port: u16::try_from(port).ok()?, name: text(name) })
 }
 
-/// Joins the cluster whose members a URL names. Those are called as it names them, and others as the cluster does.
+/// Connects to the server that a URL names, or joins the cluster whose servers it names. Those are called as it names them, and others as the
+/// cluster does.
 ///
 /// # Errors
-/// Where they are no cluster, or not the same, or are not of one version; where a member of a cluster is named alone; the servers'.
+/// Where they are no cluster, or not the same, or are not of one version; where a server of a cluster is named alone; the servers'.
 pub fn of_url(address: &Address, connect: impl Fn(&Address) -> Result<Client>) -> Result<Client> {
     if address.others.is_empty() {
         let mut client = connect(address)?;
         return if is_member(&mut client)? { Err(alone()) } else { Ok(client) };
     }
-    let (mut named, mut members) = (Vec::new(), Vec::new());
-    for one in address.each() {
-        let (client, told) = connect(&one)
-            .and_then(|mut client| told(&mut client).map(|told| (client, told)))
-            .map_err(members::of(&one))?;
-        members.push((one.name(), told));
-        named.push((one, client));
-    }
-    members::expect_one_cluster(&members)?;
-    let of_name = |name: &str| {
-        let at = members.iter().position(|(_, told)| told.member == name)?;
-        address.each().nth(at)
-    };
-    let mut client = first_of(named)?;
-    join(&mut client, |range| {
-        let host = if range.host.is_empty() { address.at.name() } else { range.host.clone() };
-        let called =
-            || Address { at: At::Host(host), port: Some(range.port), others: Vec::new(), ..address.clone() };
-        let one = of_name(&range.name).unwrap_or_else(called);
-        connect(&one).map_err(members::of(&one))
-    })?;
+    let named = address.each().map(|one| Named::reach(one, &connect)).collect::<Result<Vec<_>>>()?;
+    let mut client = of_named(named, connect)?;
     expect_one_version(&mut client)?;
     Ok(client)
 }
 
+/// The same, of a cluster of which servers that are named may be gone: others may have taken over from them.
+///
+/// # Errors
+/// The first of those named, where all are gone; those of [`of_url`].
+pub fn of_those_there(address: &Address, connect: impl Fn(&Address) -> Result<Client>) -> Result<Client> {
+    if address.others.is_empty() {
+        return of_url(address, connect);
+    }
+    let reached = address.each().map(|one| Named::reach(one, &connect));
+    let (there, gone): (Vec<_>, Vec<_>) = reached.partition(Result::is_ok);
+    match gone.into_iter().find_map(Result::err) {
+        Some(error) if there.is_empty() => Err(error),
+        _ => of_named(there.into_iter().flatten().collect(), connect),
+    }
+}
+
+/// A server that a URL names.
+struct Named {
+    address: Address,
+    client: Client,
+    told: Told,
+}
+
+impl Named {
+    fn reach(address: Address, connect: impl Fn(&Address) -> Result<Client>) -> Result<Named> {
+        let mut client = connect(&address).map_err(members::of(&address))?;
+        let told = told(&mut client).map_err(members::of(&address))?;
+        Ok(Named { address, client, told })
+    }
+}
+
+/// Joins the cluster of these.
+fn of_named(named: Vec<Named>, connect: impl Fn(&Address) -> Result<Client>) -> Result<Client> {
+    let (mut told, mut called, mut first) = (Vec::new(), Vec::new(), None);
+    for Named { address, mut client, told: one } in named {
+        if first.is_none() && told_of(&mut client, "role").map_err(members::of(&address))? == "master" {
+            first = Some((address.clone(), client));
+        }
+        called.push((one.member.clone(), address.clone()));
+        told.push((address.name(), one));
+    }
+    members::expect_one_cluster(&told)?;
+    let message = "all servers that are named are replicas: name one that has a part of the keys";
+    let (asked, mut client) = first.ok_or_else(|| StoreError::Engine(message.into()))?;
+    join(&mut client, |range| {
+        let named = called.iter().find(|(name, _)| *name == range.name).map(|(_, address)| address.clone());
+        let one = named.map_or_else(|| address_of(range, &asked), Ok)?;
+        connect(&one).map_err(members::of(&one))
+    })?;
+    Ok(client)
+}
+
+/// The address of a server as its cluster calls it: where it names no host, that of the server asked.
+fn address_of(range: &Range, asked: &Address) -> Result<Address> {
+    let at = match (range.host.as_str(), &asked.at) {
+        ("", At::Host(_)) => asked.at.clone(),
+        ("" | "?", _) => {
+            return Err(StoreError::Engine(format!(
+                "the cluster does not tell the address of the server of slot {}: name that server in the URL",
+                range.slots.start()
+            )));
+        }
+        (host, _) => At::Host(host.to_owned()),
+    };
+    Ok(Address { at, port: Some(range.port), others: Vec::new(), ..asked.clone() })
+}
+
 fn alone() -> StoreError {
     let message =
-        "it is one server of a Redis Cluster: name two of its servers or more, redis://host:port,host:port";
-    StoreError::Unsupported(message.into())
+        "is one server of a Redis Cluster: name two of its servers or more, redis://host:port,host:port";
+    StoreError::BadSetting(message.into())
 }
 
 fn expect_one_version(client: &mut Client) -> Result<()> {
@@ -138,20 +200,9 @@ fn expect_one_version(client: &mut Client) -> Result<()> {
             return Ok(());
         }
         Err(StoreError::Engine(format!(
-            "one server of the cluster has version {version}, and one has {other}: the servers of a cluster that is measured have one"
+            "one server of the cluster has version {version}, and another {other}: the servers of a cluster that is measured have one"
         )))
     })
-}
-
-/// The first that is no replica.
-fn first_of(named: Vec<(Address, Client)>) -> Result<Client> {
-    for (one, mut client) in named {
-        if told_of(&mut client, "role").map_err(members::of(&one))? == "master" {
-            return Ok(client);
-        }
-    }
-    let message = "all servers that are named are replicas: name one that has a part of the keys";
-    Err(StoreError::Engine(message.into()))
 }
 
 /// The facts that a server tells of itself. The server of the first slot stands for its cluster.

@@ -1,5 +1,7 @@
 //! Redis's settings: what a server is started with, whether it took them, and which guarantee they give.
 
+use std::path::Path;
+
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
 use storebench_core::store::{
@@ -33,7 +35,7 @@ const READ_BY: &str = "CONFIG GET";
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
-        "redis://host:port/database or redis+unix:///path",
+        "redis://host:port/database or redis+unix:///path; of a cluster redis://host:port,host:port",
         "a private server for each trial",
         "a running server to use instead; wait can be set there, and nothing else (docs/servers.md)",
     )
@@ -126,14 +128,19 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         let sign = if data.join(LOG).exists() { LOG } else { SNAPSHOT };
         replicas::check(&given, &plan, &data, sign)?;
     }
-    let data = if members::servers(&plan) > 1 { data.join(members::FIRST.to_string()) } else { data };
-    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
-    if has_log || has_snapshot {
-        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
-        let word = |on: bool| if on { "yes" } else { "no" }.to_owned();
-        expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
-    }
+    members::firsts(&plan, &data).try_for_each(|data| expect_same_kind(&plan, &data))?;
     Ok(plan)
+}
+
+/// Refuses data of a server with a log for one without, and the other way round: it reads the log where it is to have one, else the snapshot,
+/// and does not look at the other.
+fn expect_same_kind(plan: &Plan, data: &Path) -> Result<()> {
+    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
+    if !has_log && !has_snapshot {
+        return Ok(());
+    }
+    let word = |on: bool| if on { "yes" } else { "no" };
+    expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))
 }
 
 /// The user's value of a setting, as it is read back.
@@ -202,7 +209,12 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let own = read_own(client)?;
     replicas::each(client, |one| {
         let theirs = read_own(one)?;
-        own.iter().zip(&theirs).try_for_each(|(own, their)| expect_taken(&own.name, &own.value, &their.value))
+        let differs = own.iter().zip(&theirs).find(|(own, their)| own.value != their.value);
+        differs.map_or(Ok(()), |(own, their)| {
+            let (name, own, their) = (&own.name, &own.value, &their.value);
+            let message = format!("the servers differ: {name} is {own} on one, and {their} on another");
+            Err(StoreError::Engine(message))
+        })
     })?;
     let mut settings = vec![Setting::read_back(NODES, replicas::copies(client)?)];
     settings.push(Setting::read_back(SHARDS, client.shards.count()));

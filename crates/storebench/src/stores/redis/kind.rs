@@ -1,5 +1,6 @@
 //! Redis as a kind of server: the things that it does in its own way.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -134,6 +135,17 @@ impl Server for RedisServer {
         cluster::of_url(address, connect)
     }
 
+    fn connect_to_drop(address: &Address) -> Result<Client> {
+        cluster::of_those_there(address, connect)
+    }
+
+    /// The servers of a cluster wait for two seconds before they take writes, and replicas until they have all.
+    fn start_more_s(settings: &BTreeMap<String, String>) -> f64 {
+        let several = |name| settings.get(name).is_some_and(|count| count != "1");
+        let (shards, nodes) = (several(members::SHARDS), several(members::NODES));
+        f64::from(u8::from(shards)) * 2.3 + f64::from(u8::from(nodes))
+    }
+
     /// Keys need nothing that holds them.
     fn create(_client: &mut Client, _name: &str) -> Result<()> {
         Ok(())
@@ -260,7 +272,8 @@ fn connect(address: &Address) -> Result<Client> {
         let message = "no password for the URL's user: set REDISCLI_AUTH";
         return Err(StoreError::Engine(message.into()));
     }
-    if let Some(database) = &address.database {
+    // Each session begins in the first, and a cluster has no other.
+    if let Some(database) = address.database.as_ref().filter(|name| *name != "0") {
         client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
     }
     client.run(&[b"PING"]).map_err(wanted)?;
@@ -307,6 +320,11 @@ fn wanted(error: StoreError) -> StoreError {
     match error {
         StoreError::Engine(told) if told.starts_with("NOAUTH") => {
             StoreError::Engine(format!("{told} Set REDISCLI_AUTH to the password."))
+        }
+        StoreError::Engine(told) if told.contains("SELECT is not allowed in cluster mode") => {
+            StoreError::BadSetting(
+                "is one of a Redis Cluster, which has database 0 alone: name no other".into(),
+            )
         }
         other => other,
     }

@@ -62,6 +62,9 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
         let message = format!("fewer than nodes={nodes}: one of them takes the writes");
         return Err(given.refuse(WAIT, &message));
     }
+    if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
+        return Err(given.refuse(ROUND_TRIP, "of use without replicas: ask for nodes=3, too"));
+    }
     topology::check(plan, data, data.join(sign).exists())?;
     members::check(given, plan, data, sign)?;
     members::expect_first(plan, data)?;
@@ -92,6 +95,7 @@ pub fn connect(folder: &Path) -> Result<Client> {
 
 fn connect_to(folder: &Path, member: usize) -> Result<Client> {
     let socket = Socket::own(folder, &socket_name(member));
+    let socket = if member > FIRST { socket.map(|socket| socket.of_member(member)) } else { socket };
     let mut client = socket.map(Client::over).map_err(StoreError::io("connecting to redis-server"))?;
     client.replicas.folder = folder.to_owned();
     client.replicas.of = member;
@@ -178,7 +182,8 @@ pub fn expect_as_many_as_wait(client: &mut Client) -> Result<()> {
         return Ok(());
     }
     let have = counted(count as u64, "replica");
-    Err(StoreError::BadSetting(format!("redis: wait={wait}, but this server has {have} at work")))
+    let which = if client.shards.are_cluster() { "a server of the cluster" } else { "this server" };
+    Err(StoreError::BadSetting(format!("redis: wait={wait}, but {which} has {have} at work")))
 }
 
 /// The end of all that each server has written.

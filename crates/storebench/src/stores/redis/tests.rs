@@ -3,11 +3,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use storebench_core::server::{self, private, user};
 use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
 use super::*;
+use crate::stores::support::server::socket::Socket;
 use crate::stores::support::testing::{
     after_kill, hold_to_its_end, new_folder, opened, refused, setting, socket_in,
 };
@@ -332,7 +334,7 @@ fn a_running_cluster_is_named_by_its_servers() {
     let all = ["socket", "socket-2", "socket-3"];
     let no_member = format!("{},{}/socket", named(&all), socket_in(alone.path()).display());
     for (url, why) in [
-        (named(&all[..1]), "it is one server of a Redis Cluster"),
+        (named(&all[..1]), "is one server of a Redis Cluster"),
         (named(&["socket", "socket"]), "are the same server"),
         (no_member, "is of no cluster"),
     ] {
@@ -351,8 +353,61 @@ fn a_running_cluster_is_named_by_its_servers() {
     assert_eq!((store.count().unwrap(), server.count().unwrap()), (200, 201));
     store.discard().unwrap();
     assert_eq!(server.count().unwrap(), 1);
+    // The cluster's address of a server leads to another one.
+    let elsewhere = socket_in(alone.path());
+    let why = cluster::join(&mut own_one(&sockets), |_| RedisServer::connect_own(&elsewhere)).unwrap_err();
+    assert!(why.to_string().contains("is another server from here"), "{why}");
     server.close().unwrap();
     other.close().unwrap();
+}
+
+/// The connection of the first server alone.
+fn own_one(sockets: &Path) -> Client {
+    Client::over(Socket::own(sockets, "socket").unwrap())
+}
+
+/// A server that is gone is named where a trial begins, and the last lines of its own log are told where it goes in the midst of one.
+#[test]
+fn a_server_of_a_cluster_that_is_gone_is_told() {
+    if !is_here() || private::lacks().is_some() {
+        return;
+    }
+    let folder = new_folder();
+    let server = opened(&REDIS, &folder, Some(Guarantee::Process), &[("shards", "3")]);
+    let sockets = socket_in(folder.path());
+    let url = ["", "-2", "-3"].map(|number| format!("{}/socket{number}", sockets.display())).join(",");
+    let url = format!("redis+unix://{url}");
+    let beside = new_folder();
+    let store = opened(&REDIS, &beside, None, &[("url", &url)]);
+    let keys: Vec<[u8; 1]> = (0..100).map(|number| [number]).collect();
+    let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    let mut sessions = [store.session().unwrap(), server.session().unwrap()];
+    sessions.iter_mut().for_each(|session| session.insert_batch(&records).unwrap());
+    let mut told = Vec::new();
+    cluster::primaries(&mut own_client(folder.path()), |one| {
+        told.push(told::told_of(one, "process_id")?);
+        Ok(())
+    })
+    .unwrap();
+    let pid = told[2].parse().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    for session in &mut sessions {
+        let why = session.insert_batch(&records).unwrap_err();
+        assert!(matches!(why, StoreError::Io { .. }), "{why}");
+        // The others' answers are those of their own commands.
+        let is_there =
+            |key: &&[u8; 1]| session.get(*key, &mut |value| assert_eq!(value, b"value")).unwrap_or(false);
+        assert!((50..80).contains(&keys.iter().filter(is_there).count()));
+    }
+    let why = sessions[1].insert_batch(&records).unwrap_err().to_string();
+    let log = fs::read_to_string(sockets.join("log-3")).unwrap();
+    assert!(why.contains(log.trim().lines().last().unwrap().trim()), "{why}");
+    drop(sessions);
+    let why = refused(&REDIS, &new_folder(), None, &[("url", &url)]).to_string();
+    assert!(why.contains("socket-3: Connection refused"), "{why}");
+    let why = store.discard().unwrap_err().to_string();
+    assert!(why.contains("connecting to redis"), "{why}");
+    assert!(server.close().is_err());
 }
 
 /// All that is there after a rest is also there after a kill: the snapshot that is due has been made.

@@ -26,7 +26,7 @@ pub const SHARDS_SETTING: SettingDef = SettingDef::new(
     SHARDS,
     "1 or 3",
     "1",
-    "into how many parts keys are divided, each with servers of its own, of which there are as many as nodes: a Redis Cluster",
+    "3 is a Redis Cluster: three parts with a third of the keys each, which have as many servers each as nodes says",
 )
 .limiting(|value, can| divide(can, value != SHARD_COUNTS[0]))
 .read_by("CLUSTER SLOTS");

@@ -1,6 +1,7 @@
 //! A kind of server: installing and starting one, what is made on one that was running before, and its settings. All else is
 //! common to all. Those that speak SQL have a [`Dialect`](super::Dialect), too.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -55,6 +56,7 @@ pub trait Server: Sized + 'static {
         lacks: Self::lacks,
         prepare: own::prepare::<Self>,
         start_s: Self::START_S,
+        start_more_s: Self::start_more_s,
         schemes: Self::SCHEMES,
         user: Self::USER,
         reach: reach::<Self>,
@@ -62,6 +64,10 @@ pub trait Server: Sized + 'static {
         lose: Self::LOSE,
     };
 
+    /// The time beyond that which it takes to start and to end with these settings, in seconds.
+    fn start_more_s(_settings: &BTreeMap<String, String>) -> f64 {
+        0.0
+    }
     /// Its programs.
     fn programs() -> &'static Programs;
     /// A sentence that says what is missing here, and how to get it.
@@ -149,6 +155,13 @@ pub trait Server: Sized + 'static {
     /// # Errors
     /// The server's.
     fn connect(address: &Address) -> Result<Self::Client>;
+    /// The same, to drop what was made there: of the servers of a cluster, some may be gone.
+    ///
+    /// # Errors
+    /// The server's.
+    fn connect_to_drop(address: &Address) -> Result<Self::Client> {
+        Self::connect(address)
+    }
 
     /// Makes the holder.
     ///

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use storebench_core::server::DATA;
@@ -175,6 +175,14 @@ pub fn all(plan: &Plan) -> Vec<usize> {
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     let there = numbers(data).collect::<Vec<_>>();
     if servers(plan) == 1 || there.is_empty() { all(plan) } else { there }
+}
+
+/// The folders of the data of the first server of each part.
+pub fn firsts(plan: &Plan, data: &Path) -> impl Iterator<Item = PathBuf> {
+    let numbers = if servers(plan) == 1 { 0..0 } else { FIRST..FIRST + shards(plan) };
+    let single = (servers(plan) == 1).then(|| data.to_owned());
+    let several: Vec<PathBuf> = numbers.map(|number| data.join(number.to_string())).collect();
+    single.into_iter().chain(several)
 }
 
 /// Deletes the data of the first server that has any in a store's folder.

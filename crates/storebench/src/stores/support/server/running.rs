@@ -135,6 +135,8 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
         StoreError::Io { context, source } => {
             StoreError::Io { context: format!("the server at {at} can't be reached: {context}"), source }
         }
+        // The URL is not right for it.
+        StoreError::BadSetting(why) => StoreError::BadSetting(format!("the server at {at} {why}")),
         other => StoreError::Engine(format!("the server at {at} lets nobody in: {other}")),
     })
 }
@@ -145,10 +147,11 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
 /// A sentence that says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
+    let each = if S::DIVIDES && !address.others.is_empty() { " on each server that has keys" } else { "" };
     drop_on::<S>(&address, name).map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
-             yourself, by {}, and delete the folder",
+             yourself, by {}{each}, and delete the folder",
             S::HOLDER,
             address.name(),
             S::drop_command(name)
@@ -160,7 +163,7 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
 /// do it for all.
 fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     let drop_by = |address: &Address| {
-        let mut client = connect::<S>(address)?;
+        let mut client = S::connect_to_drop(address).map_err(|error| unnamed(error, address))?;
         S::drop_if_there(&mut client, name)
     };
     if S::DIVIDES {
@@ -176,18 +179,23 @@ fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.
+/// A session.
 fn connect<S: Server>(address: &Address) -> Result<S::Client> {
+    S::connect(address).map_err(|error| unnamed(error, address))
+}
+
+/// An error without the name of the user in the server's words: it may be a password that stands in the wrong place.
+fn unnamed(error: StoreError, address: &Address) -> StoreError {
     let unnamed = |text: String| {
         ['"', '\''].into_iter().fold(text, |text, quote| {
             text.replace(&format!("{quote}{}{quote}", address.user), &format!("{quote}...{quote}"))
         })
     };
-    S::connect(address).map_err(|error| match error {
+    match error {
         StoreError::Engine(text) => StoreError::Engine(unnamed(text)),
         StoreError::Unsupported(text) => StoreError::Unsupported(unnamed(text)),
         other => other,
-    })
+    }
 }
 
 fn address<S: Server>(url: &str) -> Result<Address> {
