@@ -34,7 +34,7 @@ const OF_ENGINES: Looks =
     Looks { step: Duration::from_millis(5), quiet: 10, idle_share: 0.05, idle_bytes_per_s: 0.0 };
 /// 1.2 s: the processes of servers wake up many times a second to see whether there is work, and the kernel tells their processor time in
 /// ticks of 10 ms, so that only a longer step tells how busy they are. Several may be one store. An eventfd, by which a thread wakes another, takes eight
-/// bytes at a time: programs in Go have timers write to one many times a second. Servers of a Redis Cluster send each other some 2 kB many times
+/// bytes at a time: programs in Go have timers write to one many times a second. Servers of a cluster may send each other some 2 kB many times
 /// a second.
 const OF_SERVERS: Looks =
     Looks { step: Duration::from_millis(400), quiet: 3, idle_share: 0.1, idle_bytes_per_s: 16_000.0 };

@@ -369,18 +369,14 @@ impl Trial<'_> {
         device(self.folder).is_some() && device(self.folder) == device(self.directory)
     }
 
-    /// The time beyond its limit that it may take: to be read back, for rests that were asked for, and for each start of a server of its own.
+    /// The time beyond its limit that it may take: to be read back, and for rests that were asked for.
     fn room(&self) -> Duration {
-        /// The starts of a trial with its checks, on a busy machine.
-        const STARTS: f64 = 10.0;
         /// A slow disk's.
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
         let Time { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
-        let start_s = plan.case(self.cell, self.job.stores).server_start_s();
-        let more_s = rest_s + STARTS * start_s;
-        audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(more_s).unwrap_or_default())
+        audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
     fn room_of_check(&self, doing: &'static str) -> Room<'_> {
