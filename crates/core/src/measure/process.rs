@@ -128,12 +128,15 @@ mod tests {
 
     #[test]
     fn a_peak_is_seen_after_it_has_gone() {
-        reset_peak().unwrap();
-        let before = resident().unwrap();
-        let hoard = std::hint::black_box(vec![1_u8; 64 << 20]);
-        drop(hoard);
-        let after = resident().unwrap();
-        assert!(after.peak_bytes >= before.now_bytes + (60 << 20), "{before:?} {after:?}");
+        let is_seen = || {
+            reset_peak().unwrap();
+            let before = resident().unwrap();
+            let hoard = std::hint::black_box(vec![1_u8; 64 << 20]);
+            drop(hoard);
+            resident().unwrap().peak_bytes >= before.now_bytes + (60 << 20)
+        };
+        // Other tests of this process may give memory back, or forget the peak, in the midst of one look.
+        assert!((0..10).any(|_| is_seen()));
     }
 
     #[test]
