@@ -1,5 +1,6 @@
 # Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name,
-# $storebench and $server set (the processes of servers), and $stop where the server ends in order at another signal than TERM; they define by_storebench and by_other.
+# $storebench and $server set (the processes of servers), and $stop where these end in order at another signal than TERM; they define
+# by_storebench and by_other.
 # shellcheck shell=sh disable=SC2154 # $name, $storebench, $pairs and what plans are made of are theirs
 
 fail() {

@@ -252,7 +252,7 @@ pub fn base(plan: &Plan) -> Option<String> {
 /// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is
 /// asked for, no more than half of that, in pieces of an eighth.
 fn sorting(plan: &Plan) -> Vec<String> {
-    let cache = plan.value("rocksdb_block_cache_size").and_then(|bytes| bytes.parse::<u64>().ok());
+    let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
     cache.map_or_else(Vec::new, |cache| {
         let (piece, all) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
         vec![format!("--rocksdb-merge-buf-size={piece}"), format!("--rocksdb-merge-combine-read-size={all}")]
@@ -262,7 +262,7 @@ fn sorting(plan: &Plan) -> Vec<String> {
 /// The option that keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve
 /// none pass it over.
 pub fn addresses(plan: &Plan) -> String {
-    let pool = plan.value("innodb_buffer_pool_size").and_then(|bytes| bytes.parse().ok());
+    let pool = plan.parsed("innodb_buffer_pool_size");
     format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
 }
 

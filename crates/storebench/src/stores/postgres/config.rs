@@ -160,7 +160,7 @@ pub fn of_session(plan: &Plan) -> String {
 
 /// The size of the log's files.
 pub fn segment_bytes(plan: &Plan) -> u64 {
-    plan.value(SEGMENT_SIZE).and_then(|value| value.parse().ok()).unwrap_or(SEGMENT)
+    plan.parsed(SEGMENT_SIZE).unwrap_or(SEGMENT)
 }
 
 /// The arguments with which the server is started, as `name=value`. A setting that is fixed with its files is none of them.

@@ -170,10 +170,7 @@ impl Client {
     /// # Errors
     /// The server's.
     pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.command(3);
-        self.word(b"SET");
-        self.key(key);
-        self.word(value);
+        self.add((key, Some(value)));
         self.write(1)
     }
 
@@ -254,7 +251,10 @@ impl Client {
     }
 
     /// Sends commands that write and have so many answers, and waits until as many replicas as planned have what they wrote.
-    fn write(&mut self, answers: usize) -> Result<()> {
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn write(&mut self, answers: usize) -> Result<()> {
         self.start_write()?;
         self.end_write(answers)
     }

@@ -12,12 +12,11 @@ use crate::stores::support::server::members::{self, Told};
 use crate::stores::support::server::{Change, Keyed};
 
 /// The slots from one to another, and the server that has them.
-#[derive(Debug, PartialEq, Eq)]
 pub struct Range {
     slots: std::ops::RangeInclusive<usize>,
     /// The host by which it is called; empty where that is the one asked.
-    pub host: String,
-    pub port: u16,
+    host: String,
+    port: u16,
     /// Its name in the cluster.
     pub name: String,
 }
@@ -54,7 +53,7 @@ pub fn join(client: &mut Client, mut connect: impl FnMut(&Range) -> Result<Clien
         of_slot[range.slots.clone()].fill(number);
     }
     if ranges.iter().all(|range| range.name != own) {
-        return Err(StoreError::Engine("this server has no part of the keys: it is a replica".into()));
+        return Err(StoreError::Engine("this server has no part of the keys".into()));
     }
     client.shards = Shards { others, of_slot };
     Ok(())
@@ -140,32 +139,38 @@ struct Named {
     address: Address,
     client: Client,
     told: Told,
+    /// Whether it has a part of the keys.
+    has_keys: bool,
 }
 
 impl Named {
     fn reach(address: Address, connect: impl Fn(&Address) -> Result<Client>) -> Result<Named> {
         let mut client = connect(&address).map_err(members::of(&address))?;
-        let told = told(&mut client).map_err(members::of(&address))?;
-        Ok(Named { address, client, told })
+        let (told, has_keys) = told(&mut client).map_err(members::of(&address))?;
+        Ok(Named { address, client, told, has_keys })
     }
 }
 
 /// Joins the cluster of these.
 fn of_named(named: Vec<Named>, connect: impl Fn(&Address) -> Result<Client>) -> Result<Client> {
-    let (mut told, mut called, mut first) = (Vec::new(), Vec::new(), None);
-    for Named { address, mut client, told: one } in named {
-        if first.is_none() && told_of(&mut client, "role").map_err(members::of(&address))? == "master" {
-            first = Some((address.clone(), client));
+    let (mut told, mut with_keys) = (Vec::new(), Vec::new());
+    for one in named {
+        if one.has_keys {
+            with_keys.push((one.told.member.clone(), one.address.clone(), one.client));
         }
-        called.push((one.member.clone(), address.clone()));
-        told.push((address.name(), one));
+        told.push((one.address.name(), one.told));
     }
     members::expect_one_cluster(&told)?;
-    let message = "all servers that are named are replicas: name one that has a part of the keys";
-    let (asked, mut client) = first.ok_or_else(|| StoreError::Engine(message.into()))?;
+    if with_keys.is_empty() {
+        let message = "none of the servers that are named has a part of the keys: name one that has";
+        return Err(StoreError::Engine(message.into()));
+    }
+    let (_, asked, mut client) = with_keys.swap_remove(0);
     join(&mut client, |range| {
-        let named = called.iter().find(|(name, _)| *name == range.name).map(|(_, address)| address.clone());
-        let one = named.map_or_else(|| address_of(range, &asked), Ok)?;
+        if let Some(at) = with_keys.iter().position(|(name, ..)| *name == range.name) {
+            return Ok(with_keys.swap_remove(at).2);
+        }
+        let one = address_of(range, &asked)?;
         connect(&one).map_err(members::of(&one))
     })?;
     Ok(client)
@@ -193,36 +198,43 @@ fn alone() -> StoreError {
 }
 
 fn expect_one_version(client: &mut Client) -> Result<()> {
-    let version = told_of(client, "redis_version")?;
-    primaries(client, |one| {
-        let other = told_of(one, "redis_version")?;
-        if other == version {
-            return Ok(());
-        }
-        Err(StoreError::Engine(format!(
-            "one server of the cluster has version {version}, and another {other}: the servers of a cluster that is measured have one"
-        )))
-    })
+    let versions = primaries(client, |one| told_of(one, "redis_version"))?;
+    let Some(other) = versions.iter().find(|version| **version != versions[0]) else { return Ok(()) };
+    Err(StoreError::Engine(format!(
+        "one server of the cluster has version {}, and another {other}: the servers of a cluster that is measured have one",
+        versions[0]
+    )))
 }
 
-/// The facts that a server tells of itself. The server of the first slot stands for its cluster.
-fn told(client: &mut Client) -> Result<Told> {
+/// The facts that a server tells of itself, and whether it has a part of the keys. The server of the first slot stands for its cluster.
+fn told(client: &mut Client) -> Result<(Told, bool)> {
     let version = told_of(client, "redis_version")?;
     if !is_member(client)? {
-        return Ok(Told { cluster: None, member: String::new(), version });
+        return Ok((Told { cluster: None, member: String::new(), version }, false));
     }
-    let first = ranges(client)?.into_iter().min_by_key(|range| *range.slots.start());
+    let (member, ranges) = (name_of(client)?, ranges(client)?);
+    let first = ranges.iter().min_by_key(|range| *range.slots.start());
     let cluster = first.map(|range| format!("that of {}", range.name));
-    Ok(Told { cluster, member: name_of(client)?, version })
+    let has_keys = ranges.iter().any(|range| range.name == member);
+    Ok((Told { cluster, member, version }, has_keys))
 }
 
 /// Asks each server that has a part of the keys, or all.
 ///
 /// # Errors
 /// The servers'.
-pub fn primaries(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>) -> Result<()> {
-    ask(client)?;
-    client.shards.others.iter_mut().try_for_each(ask)
+pub fn primaries<T>(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<T>) -> Result<Vec<T>> {
+    let mut told = vec![ask(client)?];
+    for one in &mut client.shards.others {
+        told.push(ask(one)?);
+    }
+    Ok(told)
+}
+
+/// Sets the connection to each of these.
+pub fn set_primaries(client: &mut Client, mut set: impl FnMut(&mut Client)) {
+    set(client);
+    client.shards.others.iter_mut().for_each(set);
 }
 
 /// Whether each server of a cluster takes writes; of others it is so.
@@ -233,12 +245,9 @@ pub fn is_whole(client: &mut Client) -> Result<bool> {
     if !client.shards.are_cluster() {
         return Ok(true);
     }
-    let mut is_whole = true;
-    primaries(client, |one| {
-        is_whole &= in_info(&one.text(&[b"CLUSTER", b"INFO"])?, "cluster_state") == Some("ok");
-        Ok(())
-    })?;
-    Ok(is_whole)
+    let takes_writes =
+        |one: &mut Client| Ok(in_info(&one.text(&[b"CLUSTER", b"INFO"])?, "cluster_state") == Some("ok"));
+    Ok(primaries(client, takes_writes)?.into_iter().all(|takes_writes| takes_writes))
 }
 
 /// Connections, for records of which each server has a part.
@@ -282,22 +291,19 @@ impl Keyed for Spread {
     const PRODUCT: &'static str = "Redis";
     const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
 
-    fn change(&mut self, (key, value): Change<'_>) -> Result<()> {
-        let number = self.number(key);
+    fn change(&mut self, change: Change<'_>) -> Result<()> {
+        let number = self.number(change.0);
         let server = self.server(number);
-        let changed = match value {
-            Some(value) => server.set(key, value),
-            None => server.remove(&[key]),
-        };
-        changed.map_err(moved)
+        server.add(change);
+        server.write(1).map_err(moved)
     }
 
     /// Each server gets its own at once, and all are waited for: what was taken before an error stays.
     fn change_all(&mut self, changes: &[Change<'_>]) -> Result<()> {
         let mut counts = vec![0; self.first.shards.count()];
-        for (key, value) in changes {
-            let number = self.number(key);
-            self.server(number).add((key, *value));
+        for change in changes {
+            let number = self.number(change.0);
+            self.server(number).add(*change);
             counts[number] += 1;
         }
         let numbers: Vec<usize> = (0..counts.len()).filter(|number| counts[*number] > 0).collect();

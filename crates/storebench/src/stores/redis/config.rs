@@ -128,7 +128,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         let sign = if data.join(LOG).exists() { LOG } else { SNAPSHOT };
         replicas::check(&given, &plan, &data, sign)?;
     }
-    members::firsts(&plan, &data).try_for_each(|data| expect_same_kind(&plan, &data))?;
+    members::firsts(&plan, &data).iter().try_for_each(|data| expect_same_kind(&plan, data))?;
     Ok(plan)
 }
 

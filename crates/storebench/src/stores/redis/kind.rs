@@ -75,7 +75,6 @@ impl Server for RedisServer {
         forgets: true,
         last_words,
     };
-    const HAS_CLUSTERS: bool = true;
     const DIVIDES: bool = true;
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
@@ -140,10 +139,12 @@ impl Server for RedisServer {
     }
 
     /// The servers of a cluster wait for two seconds before they take writes, and replicas until they have all.
-    fn start_more_s(settings: &BTreeMap<String, String>) -> f64 {
-        let several = |name| settings.get(name).is_some_and(|count| count != "1");
-        let (shards, nodes) = (several(members::SHARDS), several(members::NODES));
-        f64::from(u8::from(shards)) * 2.3 + f64::from(u8::from(nodes))
+    fn start_s(settings: &BTreeMap<String, String>) -> f64 {
+        let more_s = |name, more_s| {
+            let are_several = settings.get(name).is_some_and(|count| count != "1");
+            if are_several { more_s } else { 0.0 }
+        };
+        Self::START_S + more_s(members::SHARDS, 2.3) + more_s(members::NODES, 1.0)
     }
 
     /// Keys need nothing that holds them.
@@ -152,7 +153,7 @@ impl Server for RedisServer {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        begin_keys(client, name)?;
+        begin_keys(client, name);
         Self::begin(client, plan);
         replicas::expect_as_many_as_wait(client)
     }
@@ -167,8 +168,8 @@ impl Server for RedisServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        begin_keys(client, name)?;
-        cluster::primaries(client, Client::remove_all)
+        begin_keys(client, name);
+        cluster::primaries(client, Client::remove_all).map(drop)
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
@@ -240,12 +241,7 @@ impl Server for RedisServer {
     }
 
     fn count(client: &mut Client) -> Result<u64> {
-        let mut count = 0;
-        cluster::primaries(client, |one| {
-            count += one.count()?;
-            Ok(())
-        })?;
-        Ok(count)
+        Ok(cluster::primaries(client, Client::count)?.into_iter().sum())
     }
 
     fn session(client: Client) -> Result<Box<dyn Session>> {
@@ -308,11 +304,8 @@ fn folder_of(client: &mut Client) -> Result<PathBuf> {
 }
 
 /// Has the keys of the trial's own on running servers begin with its name.
-fn begin_keys(client: &mut Client, name: &str) -> Result<()> {
-    cluster::primaries(client, |one| {
-        one.begin_keys_with(format!("{name}:").into_bytes());
-        Ok(())
-    })
+fn begin_keys(client: &mut Client, name: &str) {
+    cluster::set_primaries(client, |one| one.begin_keys_with(format!("{name}:").into_bytes()));
 }
 
 /// An error of the first commands, with what to do about it.

@@ -36,20 +36,18 @@ pub const WAIT_SETTING: SettingDef = SettingDef::new(
 
 /// Tells a connection which replicas a plan has.
 pub fn plan(client: &mut Client, plan: &Plan) {
-    let of_one = |client: &mut Client| {
-        let replicas = &mut client.replicas;
+    cluster::set_primaries(client, |one| {
+        let replicas = &mut one.replicas;
         replicas.wait_for(wait(plan));
         replicas.own = members::nodes(plan) - 1;
         replicas.settings = vec![Setting::given(WAIT, replicas.wait)];
         replicas.settings.extend(plan.value(ROUND_TRIP).map(|time| Setting::given(ROUND_TRIP, time)));
-    };
-    of_one(client);
-    client.shards.others.iter_mut().for_each(of_one);
+    });
 }
 
 /// The replicas that have a write before it is acknowledged: of the trial's own servers, so many that most have it.
 pub fn wait(plan: &Plan) -> usize {
-    plan.value(WAIT).and_then(|text| text.parse().ok()).unwrap_or(members::nodes(plan) / 2)
+    plan.parsed(WAIT).unwrap_or(members::nodes(plan) / 2)
 }
 
 /// Refuses a plan that its own servers can't carry out on these data, of which a single server's have this `sign`.
@@ -112,6 +110,7 @@ pub fn each(client: &mut Client, mut ask: impl FnMut(&mut Client) -> Result<()>)
         ask(one)?;
         others(one, shards, &mut ask)
     })
+    .map(drop)
 }
 
 /// Asks each replica of a server that is the trial's own, where so many servers have a part of the keys.
@@ -163,12 +162,7 @@ fn count(client: &mut Client) -> Result<usize> {
 /// # Errors
 /// The servers'.
 pub fn copies(client: &mut Client) -> Result<usize> {
-    let mut least = usize::MAX;
-    cluster::primaries(client, |one| {
-        least = least.min(count(one)? + 1);
-        Ok(())
-    })?;
-    Ok(least)
+    Ok(1 + cluster::primaries(client, count)?.into_iter().min().unwrap_or(0))
 }
 
 /// Refuses servers that have fewer replicas than are to have a write.
@@ -191,14 +185,10 @@ pub fn expect_as_many_as_wait(client: &mut Client) -> Result<()> {
 /// # Errors
 /// The servers'.
 pub fn written(client: &mut Client) -> Result<Vec<u64>> {
-    let mut written = Vec::new();
     cluster::primaries(client, |one| {
         let told = one.text(&[b"INFO", b"replication"])?;
-        let offset = in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok());
-        written.push(offset.ok_or_else(odd)?);
-        Ok(())
-    })?;
-    Ok(written)
+        in_info(&told, "master_repl_offset").and_then(|offset| offset.parse().ok()).ok_or_else(odd)
+    })
 }
 
 /// Whether each of the trial's own replicas says that it has all up to there. Their server is told so once a second.

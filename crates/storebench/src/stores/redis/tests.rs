@@ -245,12 +245,7 @@ fn each_server_of_a_cluster_has_its_part_of_the_keys() {
     session.insert_batch(&records).unwrap();
     session.remove(&keys[3]).unwrap();
     session.remove_batch(&[&keys[4], &keys[5]]).unwrap();
-    let mut parts = Vec::new();
-    cluster::primaries(&mut client, |one| {
-        parts.push(one.count()?);
-        Ok(())
-    })
-    .unwrap();
+    let parts = cluster::primaries(&mut client, Client::count).unwrap();
     assert_eq!((parts.len(), parts.iter().sum::<u64>()), (3, keys.len() as u64 - 3), "{parts:?}");
     assert!(parts.iter().all(|part| *part > 50), "{parts:?}");
     drop(session);
@@ -294,11 +289,7 @@ fn each_part_of_a_cluster_has_its_replicas() {
     fs::remove_dir_all(data.join("5")).unwrap();
     let store = opened(&REDIS, &folder, Some(Guarantee::Process), &nine);
     let mut client = own_client(folder.path());
-    cluster::primaries(&mut client, |one| {
-        one.replicas.own = 2;
-        Ok(())
-    })
-    .unwrap();
+    cluster::set_primaries(&mut client, |one| one.replicas.own = 2);
     let mut counts = Vec::new();
     replicas::each(&mut client, |one| {
         counts.push(one.count()?);
@@ -383,13 +374,9 @@ fn a_server_of_a_cluster_that_is_gone_is_told() {
     let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
     let mut sessions = [store.session().unwrap(), server.session().unwrap()];
     sessions.iter_mut().for_each(|session| session.insert_batch(&records).unwrap());
-    let mut told = Vec::new();
-    cluster::primaries(&mut own_client(folder.path()), |one| {
-        told.push(told::told_of(one, "process_id")?);
-        Ok(())
-    })
-    .unwrap();
-    let pid = told[2].parse().unwrap();
+    let pid = |one: &mut Client| told::told_of(one, "process_id");
+    let pids = cluster::primaries(&mut own_client(folder.path()), pid).unwrap();
+    let pid = pids[2].parse().unwrap();
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     for session in &mut sessions {
         let why = session.insert_batch(&records).unwrap_err();

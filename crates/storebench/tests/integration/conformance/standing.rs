@@ -1,5 +1,6 @@
 //! A server that takes many seconds to start: one for the whole suite, in which each subject has what it makes by a URL.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -24,7 +25,7 @@ pub fn url(def: &StoreDef) -> Option<&'static str> {
 
 /// Whether a store's server starts so slowly that tests start it as seldom as they can.
 pub fn is_slow(def: &StoreDef) -> bool {
-    def.server.is_some_and(|server| server.start_s > SLOW_S)
+    def.server.is_some_and(|server| (server.start_s)(&BTreeMap::new()) > SLOW_S)
 }
 
 /// Starts it in a thread that stays until the process ends, and with it the server.

@@ -55,8 +55,7 @@ pub trait Server: Sized + 'static {
         known: Self::KNOWN,
         lacks: Self::lacks,
         prepare: own::prepare::<Self>,
-        start_s: Self::START_S,
-        start_more_s: Self::start_more_s,
+        start_s: Self::start_s,
         schemes: Self::SCHEMES,
         user: Self::USER,
         reach: reach::<Self>,
@@ -64,9 +63,9 @@ pub trait Server: Sized + 'static {
         lose: Self::LOSE,
     };
 
-    /// The time beyond that which it takes to start and to end with these settings, in seconds.
-    fn start_more_s(_settings: &BTreeMap<String, String>) -> f64 {
-        0.0
+    /// The time that it takes to start and to end with these settings, in seconds.
+    fn start_s(_settings: &BTreeMap<String, String>) -> f64 {
+        Self::START_S
     }
     /// Its programs.
     fn programs() -> &'static Programs;
@@ -103,9 +102,7 @@ pub trait Server: Sized + 'static {
     fn relay(_plan: &Plan, _socket: &Path) -> Result<Option<Relay>> {
         Ok(None)
     }
-    /// Whether several servers that a URL names can be one store.
-    const HAS_CLUSTERS: bool = Self::LOSE.is_some();
-    /// Whether each of them has a part of the records, and not all.
+    /// Whether several are one store of which each has a part of the records, and not all.
     const DIVIDES: bool = false;
     /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;

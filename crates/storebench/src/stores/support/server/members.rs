@@ -83,12 +83,12 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
 
 /// The servers of a plan that have the same records.
 pub fn nodes(plan: &Plan) -> usize {
-    plan.value(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+    plan.parsed(NODES).unwrap_or(1)
 }
 
 /// The parts into which a plan divides the records.
 pub fn shards(plan: &Plan) -> usize {
-    plan.value(SHARDS).and_then(|shards| shards.parse().ok()).unwrap_or(1)
+    plan.parsed(SHARDS).unwrap_or(1)
 }
 
 /// All servers of a plan: the first of each part, then a copy of each, and so on.
@@ -178,11 +178,11 @@ pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
 }
 
 /// The folders of the data of the first server of each part.
-pub fn firsts(plan: &Plan, data: &Path) -> impl Iterator<Item = PathBuf> {
-    let numbers = if servers(plan) == 1 { 0..0 } else { FIRST..FIRST + shards(plan) };
-    let single = (servers(plan) == 1).then(|| data.to_owned());
-    let several: Vec<PathBuf> = numbers.map(|number| data.join(number.to_string())).collect();
-    single.into_iter().chain(several)
+pub fn firsts(plan: &Plan, data: &Path) -> Vec<PathBuf> {
+    match servers(plan) {
+        1 => vec![data.to_owned()],
+        _ => (FIRST..FIRST + shards(plan)).map(|number| data.join(number.to_string())).collect(),
+    }
 }
 
 /// Deletes the data of the first server that has any in a store's folder.

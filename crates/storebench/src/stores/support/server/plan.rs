@@ -1,5 +1,7 @@
 //! The settings that a server is started with, and the check that it took them.
 
+use std::str::FromStr;
+
 use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
 
 use super::installed::PROGRAMS;
@@ -43,6 +45,11 @@ impl Plan {
     /// The value of a setting, where it is not left to the server.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The number that a setting is set to.
+    pub fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.value(name)?.parse().ok()
     }
 
     /// Holds what was read back to all that was asked for.

@@ -201,7 +201,7 @@ fn unnamed(error: StoreError, address: &Address) -> StoreError {
 fn address<S: Server>(url: &str) -> Result<Address> {
     let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
     let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
-    if !S::HAS_CLUSTERS && !address.others.is_empty() {
+    if S::LOSE.is_none() && !S::DIVIDES && !address.others.is_empty() {
         return Err(bad(
             "it names several servers, and only those of Cassandra, etcd, NATS and Redis are one store"
                 .into(),
