@@ -197,11 +197,21 @@ pub(super) fn bytes() -> (u64, u64) {
 }
 
 fn bytes_of(processes: &[u32]) -> (u64, u64) {
+    (all_of(processes, "wchar: "), all_of(processes, "rchar: "))
+}
+
+/// Bytes that the kernel had to read from disks for the servers' processes.
+pub(super) fn fetched_bytes() -> u64 {
+    all_of(&processes(), "read_bytes: ")
+}
+
+/// A number of the processes' /proc/PID/io, of all together.
+fn all_of(processes: &[u32], field: &str) -> u64 {
     let of = |pid: &u32| {
         let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-        (number(&text, "wchar: "), number(&text, "rchar: "))
+        number(&text, field)
     };
-    processes.iter().map(of).fold((0, 0), |(written, read), one| (written + one.0, read + one.1))
+    processes.iter().map(of).sum()
 }
 
 fn number(text: &str, field: &str) -> u64 {

@@ -1,7 +1,8 @@
 //! Counters of the process over a phase of a trial: syncs, bytes read and written, page faults, context switches.
 //!
 //! Bytes are what was handed over by calls (`rchar` and `wchar` of /proc/self/io). Its `write_bytes` is not used: it says
-//! a hundred times too much where the kernel works with large folios, and counts what was deleted before it was written.
+//! a hundred times too much where the kernel works with large folios, and counts what was deleted before it was written. Its
+//! `read_bytes` counts what the kernel asked disks for, for pages of mappings too.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -108,20 +109,36 @@ pub(super) fn written_bytes() -> io::Result<u64> {
     bytes().map(|bytes| bytes.written)
 }
 
+/// Bytes that the kernel had to read from disks since the process was started, for those of its servers too that are running.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn fetched_bytes() -> io::Result<u64> {
+    Ok(fields(["read_bytes"])?.0[0] + children::fetched_bytes())
+}
+
 fn bytes() -> io::Result<Bytes> {
+    let ([own_written, own_read], own) = fields(["wchar", "rchar"])?;
+    let (written, read) = children::bytes();
+    Ok(Bytes { written: own_written + written, read: own_read + read, own })
+}
+
+/// Numbers of /proc/self/io, and the bytes that were read to get them.
+fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
     let name = "/proc/self/io";
     let mut buffer = [0; 512];
     let length = File::open(name)
         .and_then(|mut file| file.read(&mut buffer))
         .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
     let text = String::from_utf8_lossy(&buffer[..length]);
-    let field = |field: &str| {
-        text.lines()
-            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse::<u64>().ok())
-            .ok_or_else(|| io::Error::other(format!("{name} has no {field}")))
-    };
-    let (written, read) = children::bytes();
-    Ok(Bytes { written: field("wchar")? + written, read: field("rchar")? + read, own: length as u64 })
+    let mut numbers = [0; N];
+    for (field, number) in names.iter().zip(&mut numbers) {
+        *number = text
+            .lines()
+            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse().ok())
+            .ok_or_else(|| io::Error::other(format!("{name} has no {field}")))?;
+    }
+    Ok((numbers, length as u64))
 }
 
 impl Counters {

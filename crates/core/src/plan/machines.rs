@@ -79,7 +79,7 @@ impl Plan {
         let cuts_s = cuts * (1.0 + 4.0 / 5.0) * look_s;
         let faults = (self.faults.unwrap_or_default() * FaultKind::ALL.len() as u64) as f64;
         let recovery =
-            self.recovery.iter().map(|records| *records as f64 * ADDING_S + 7.0 * (look_s / 2.0 + start_s));
+            self.recovery.iter().map(|records| *records as f64 * ADDING_S + 11.0 * (look_s / 2.0 + start_s));
         cuts_s + faults * (RECORDING_S + start_s + look_s) + recovery.sum::<f64>()
     }
 

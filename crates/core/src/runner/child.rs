@@ -70,7 +70,9 @@ fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
     let done = match part {
         Part::Kill(part) => return kill_check(asked, *part, out),
         Part::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(Ended::harness)),
-        Part::Recover(part) => recover::run(asked, *part, |told| write(told, out).map_err(Ended::harness)),
+        Part::Recover(part) => recover::run(asked, *part, out.parent().unwrap_or(out), |told| {
+            write(told, out).map_err(Ended::harness)
+        }),
     };
     done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
 }

@@ -12,16 +12,86 @@ use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
 use crate::units::counted;
 use crate::workload::recover::RecoverTold;
-use crate::workload::spec::{Part, RecoverPart, Spec};
+use crate::workload::spec::{Part, RecoverEnd, RecoverPart, Spec};
 
-/// The kills of a store of one size while its files are in memory. The first comes when it has its records; before each other one a tenth
-/// as many are added at most.
-const KILLS: u64 = 5;
+/// The kills of a store of one size while its files are in memory.
+const KILLS: usize = 5;
+/// The most records that are added at once, as a part of those that the store has at first.
 const MOST_ADDED: u64 = 10;
-/// The lives after these: after the store was closed; the same, and after a kill, with nothing of its files in memory.
-const CLOSED: u64 = KILLS + 1;
-const COLD_CLOSED: u64 = CLOSED + 1;
-const COLD_KILLED: u64 = COLD_CLOSED + 1;
+/// The most that are added before a power cut: a journal of what is not synced is kept in memory.
+const MOST_BEFORE_CUT: u64 = 10_000;
+
+/// A process in which the store lives, from its opening to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    /// Creates it, with its first records.
+    First,
+    /// After a kill.
+    Killed,
+    /// After a kill, the last of these: nothing is added, and it is closed.
+    LastKilled,
+    /// After it was closed.
+    Closed,
+    /// After it was closed, with nothing of its files in memory.
+    ColdClosed,
+    /// After a kill, with nothing of its files in memory.
+    ColdKilled,
+    /// Up to a power cut. A journal of its writes takes time, so its opening tells nothing.
+    BeforeCut,
+    /// After a power cut.
+    Cut,
+}
+
+impl Life {
+    /// The lives of a store in their order, with a power cut where there is to be one.
+    fn all(cuts: bool) -> Vec<Life> {
+        let mut lives = vec![Life::First];
+        lives.extend([Life::Killed; KILLS - 1]);
+        lives.extend([Life::LastKilled, Life::Closed, Life::ColdClosed, Life::ColdKilled]);
+        if cuts {
+            lives.extend([Life::BeforeCut, Life::Cut]);
+        }
+        lives
+    }
+
+    /// Whether nothing of its files is in memory when it begins.
+    fn is_cold(self) -> bool {
+        matches!(self, Life::ColdClosed | Life::ColdKilled | Life::Cut)
+    }
+
+    fn end(self) -> RecoverEnd {
+        match self {
+            Life::First | Life::Killed | Life::ColdClosed => RecoverEnd::Killed,
+            Life::LastKilled | Life::Closed | Life::ColdKilled | Life::Cut => RecoverEnd::Closes,
+            Life::BeforeCut => RecoverEnd::Cut,
+        }
+    }
+
+    /// The records that it adds: up to a tenth of those that the store has at first, so that the log is now fuller, now emptier.
+    fn adds(self, first: u64, random: &mut Random) -> u64 {
+        let some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
+        match self {
+            Life::First => first,
+            Life::Killed | Life::Closed | Life::ColdClosed => some(random, u64::MAX),
+            Life::BeforeCut => some(random, MOST_BEFORE_CUT),
+            Life::LastKilled | Life::ColdKilled | Life::Cut => 0,
+        }
+    }
+
+    /// Puts its opening where the result has it.
+    fn keep(self, recovery: &mut Recovery, opened: Reopened) {
+        match self {
+            Life::First => recovery.created_ns = opened.open_ns,
+            Life::Killed | Life::LastKilled => recovery.killed.push(opened),
+            Life::Closed => recovery.closed = opened,
+            Life::ColdClosed => recovery.cold_closed = Some(opened),
+            Life::ColdKilled => recovery.cold_killed = Some(opened),
+            Life::BeforeCut => {}
+            Life::Cut => recovery.cut = Some(opened),
+        }
+    }
+}
+
 /// The longest that one of its processes may take: a while, and more the more records it adds or counts.
 const LONGEST: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
@@ -34,6 +104,8 @@ pub struct Check<'a> {
     pub room: Room<'a>,
     /// The seed of all that is random.
     pub seed: u64,
+    /// Whether it has a power cut: of a store that promises to survive one.
+    pub cuts: bool,
 }
 
 /// The outcome of a recovery check.
@@ -49,6 +121,7 @@ pub enum Checked {
 /// The end of one of its processes.
 enum Lived {
     Opened(Reopened),
+    NotUndone(String),
     Lost(String),
     Not(String),
     Interrupted,
@@ -66,6 +139,10 @@ impl Check<'_> {
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
             match self.kill_again_and_again(&mut recovery)? {
                 Lived::Opened(_) => made.sizes.push(recovery),
+                Lived::NotUndone(why) => {
+                    recovery.not_cut = Some(why);
+                    made.sizes.push(recovery);
+                }
                 Lived::Lost(message) => return Ok(Checked::Failed(format!("recovery check: {message}"))),
                 Lived::Interrupted => return Ok(Checked::Interrupted),
                 Lived::Not(reason) => {
@@ -86,34 +163,21 @@ impl Check<'_> {
             .map_err(Error::io("emptying", directory))
     }
 
-    /// Fills a store, kills it several times, closes it, and opens it once more; then it is opened twice with nothing in memory, after it
-    /// was closed and after it was killed. Gives the first end that was not as it should be.
+    /// Lets a store live its lives. Gives the first end that was not as it should be.
     fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<Lived> {
         let mut random = Random::seeded(self.seed);
         let (mut records, mut added) = (0, 0);
-        for life in 0..=COLD_KILLED {
-            if life >= COLD_CLOSED {
+        for life in Life::all(self.cuts) {
+            if life.is_cold() {
                 match self.emptied() {
                     Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
                     None => break,
                 }
             }
-            let adds = match life {
-                0 => recovery.records,
-                1..KILLS | COLD_CLOSED => 1 + random.below((recovery.records / MOST_ADDED).max(1)),
-                _ => 0,
-            };
-            let part = RecoverPart { records, adds, closes: matches!(life, KILLS | CLOSED | COLD_KILLED) };
-            let reopened = match self.live(part)? {
-                Lived::Opened(reopened) => Reopened { added, ..reopened },
+            let adds = life.adds(recovery.records, &mut random);
+            match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
+                Lived::Opened(opened) => life.keep(recovery, Reopened { added, ..opened }),
                 ended => return Ok(ended),
-            };
-            match life {
-                0 => recovery.created_ns = reopened.open_ns,
-                1..=KILLS => recovery.killed.push(reopened),
-                CLOSED => recovery.closed = reopened,
-                COLD_CLOSED => recovery.cold_closed = Some(reopened),
-                _ => recovery.cold_killed = Some(reopened),
             }
             (records, added) = (records + adds, adds);
         }
@@ -126,7 +190,7 @@ impl Check<'_> {
     }
 
     fn live(&self, part: RecoverPart) -> Result<Lived> {
-        let counted = if part.closes { part.records } else { 0 };
+        let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
         let limit = Limit { whole, room: Duration::ZERO, name: "the recovery check's" };
         let (end, told) =
@@ -138,8 +202,10 @@ impl Check<'_> {
             (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoverTold::Opened(reopened))) => {
                 Lived::Opened(reopened)
             }
+            (End::Badly { signal: Some(9), .. }, Ok(RecoverTold::NotUndone(why))) => Lived::NotUndone(why),
             (End::Badly { message, .. }, _) => Lived::Not(message),
             (End::Unsaved(error), _) => Lived::Not(format!("its report could not be written: {error}")),
+            (End::Well, Ok(RecoverTold::NotUndone(why))) => Lived::Not(format!("it was not killed: {why}")),
             (End::Well, Err(error)) => Lived::Not(format!("it left no readable result: {error}")),
         })
     }

@@ -64,10 +64,7 @@ pub fn write(
     let is_power = on_store::promised(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
     let store = open(asked, Step::Opening)?;
-    let undone = journal.map(|kept| match kept {
-        Ok(()) if children::is_there() => Err("a server writes where it can't be seen".to_owned()),
-        kept => kept.map_err(str::to_owned),
-    });
+    let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| seen()));
     let mut session = session(&*store)?;
     let start = Instant::now();
     for number in 0..MOST_STEPS {
@@ -84,10 +81,25 @@ pub fn write(
         }
     }
     if undone == Some(Ok(())) {
-        syncs::undo_unsynced()
-            .map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))?;
+        undo()?;
     }
     Err(die())
+}
+
+/// Whether the journal has all that the store writes, which is open.
+///
+/// # Errors
+/// Why not.
+pub(super) fn seen() -> Result<(), String> {
+    if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
+}
+
+/// Undoes what is not synced.
+///
+/// # Errors
+/// The system's.
+pub(super) fn undo() -> Result<(), Ended> {
+    syncs::undo_unsynced().map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))
 }
 
 /// Kills this process, as whoever tests what a kill leaves: nothing is closed. It comes back where it can't.

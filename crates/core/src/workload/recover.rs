@@ -2,17 +2,18 @@
 //! killed. The next one's time of opening is that of a recovery.
 
 use std::ops::Range;
+use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::counters::Snapshot;
-use crate::measure::process;
+use crate::measure::counters::{Snapshot, fetched_bytes};
+use crate::measure::{page_cache, process, syncs};
 use crate::result::{Failure, Reopened};
 use crate::store::{Kind, Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
-use crate::workload::spec::{Asked, Ended, RecoverPart};
+use crate::workload::spec::{Asked, Ended, RecoverEnd, RecoverPart};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
@@ -22,8 +23,8 @@ const BATCH: u64 = 1_000;
 const MOST_BYTES: usize = 400;
 /// The bytes of a key.
 const KEY_BYTES: u64 = 32;
-/// The records that a check has at its end, for each that it begins with, at most: a tenth is added five times.
-const GROWTH: f64 = 1.5;
+/// The records that a check has at its end, for each that it begins with, at most: a tenth is added seven times.
+const GROWTH: f64 = 1.7;
 /// Room that they need on the disk, as a multiple of their bytes: logs that a kill has left, tables and compaction side by side.
 const ROOM_FACTOR: f64 = 4.0;
 
@@ -41,6 +42,8 @@ pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
 pub enum RecoverTold {
     /// It was opened, and did its work.
     Opened(Reopened),
+    /// It was killed without its writes being undone, for this reason.
+    NotUndone(String),
     /// The store did not do what it should.
     Failed {
         /// The kind of failure.
@@ -50,39 +53,62 @@ pub enum RecoverTold {
     },
 }
 
-/// Does a part, and tells what came of it. A store that is not closed is killed with this process.
+/// Does a part, and tells what came of it. A store that is not closed is killed with this process. `apart` is the folder of the harness's
+/// own files.
 ///
 /// # Errors
 /// When it could not be told.
 pub fn run(
     asked: &Asked<'_>,
     part: RecoverPart,
+    apart: &Path,
     tell: impl Fn(&RecoverTold) -> Result<(), Ended>,
 ) -> Result<(), Ended> {
     let told = |ended| match ended {
         Ended::Failed(Stop { failure, message, .. }) => RecoverTold::Failed { reason: failure, message },
         Ended::Unsupported(message) => RecoverTold::Failed { reason: Failure::Store, message },
     };
+    let journal = match part.end {
+        RecoverEnd::Cut => syncs::keep_journal(apart).map_err(str::to_owned),
+        RecoverEnd::Closes | RecoverEnd::Killed => Ok(()),
+    };
     let (store, opened) = match live(asked, part) {
         Ok(lived) => lived,
         Err(ended) => return tell(&told(ended)),
     };
-    if part.closes {
-        let start = Instant::now();
-        let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
-        let close_ns = Some(start.elapsed().as_nanos() as u64);
-        return tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopened { close_ns, ..opened })));
+    match part.end {
+        RecoverEnd::Closes => {
+            let start = Instant::now();
+            let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
+            let close_ns = Some(start.elapsed().as_nanos() as u64);
+            tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopened { close_ns, ..opened })))
+        }
+        RecoverEnd::Killed => {
+            tell(&RecoverTold::Opened(opened))?;
+            Err(kill::die())
+        }
+        RecoverEnd::Cut => {
+            let seen = journal.and_then(|()| kill::seen());
+            tell(&seen.clone().map_or_else(RecoverTold::NotUndone, |()| RecoverTold::Opened(opened)))?;
+            if seen.is_ok() {
+                kill::undo()?;
+            }
+            Err(kill::die())
+        }
     }
-    tell(&RecoverTold::Opened(opened))?;
-    Err(kill::die())
 }
 
 /// The store, opened again and with more records, and what this took.
 fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopened), Ended> {
+    if part.is_cold {
+        page_cache::fill_with_program()
+            .map_err(|error| Ended::harness(format!("reading the program into memory: {error}")))?;
+    }
     let is_first = part.records == 0;
     let step = if is_first { Step::Opening } else { Step::Reopening };
     let resident = || process::resident().ok().map(|resident| resident.now_bytes);
-    let (base, before, start) = (resident(), Snapshot::now(), Instant::now());
+    let (base, fetched, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
+    let start = Instant::now();
     let store = kill::open(asked, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
     let mut session = kill::session(&*store)?;
@@ -95,10 +121,11 @@ fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopene
         reopened.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(since);
     }
     reopened.read_bytes = before.until_now().read_bytes;
+    reopened.fetched_bytes = fetched.zip(fetched_bytes().ok()).map(|(then, now)| now.saturating_sub(then));
     reopened.memory_bytes = base.zip(resident()).map(|(base, now)| now.saturating_sub(base));
     add(&mut *session, part.records..part.records + part.adds)?;
     drop(session);
-    if part.closes {
+    if part.end == RecoverEnd::Closes {
         let (count, records) = (count(&*store)?, part.records + part.adds);
         if count != records {
             return Err(missing(format!(

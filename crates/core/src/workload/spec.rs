@@ -102,8 +102,22 @@ pub struct RecoverPart {
     pub records: u64,
     /// Those that it adds.
     pub adds: u64,
-    /// Whether it closes the store; else it is killed.
-    pub closes: bool,
+    /// Whether the kernel's memory was emptied before it.
+    pub is_cold: bool,
+    /// Its end.
+    pub end: RecoverEnd,
+}
+
+/// The end of a process of a recovery check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoverEnd {
+    /// It closes the store.
+    Closes,
+    /// It is killed.
+    Killed,
+    /// It is killed when its writes that were not synced are undone.
+    Cut,
 }
 
 /// The part of a cut check that a process does.

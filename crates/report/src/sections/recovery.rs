@@ -1,10 +1,10 @@
-//! The time that each store takes to open after its process was killed, by the number of its records.
+//! The time that each store takes to open after a kill, a power cut and a close, by the number of its records.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::result::Recovery;
+use storebench_core::result::{Recovery, Reopened};
 use storebench_core::units::counted;
 
 use crate::column::Unit;
@@ -17,11 +17,11 @@ use crate::stats::quantile;
 /// The section.
 pub const SECTION: Section = Section {
     name: "recovery",
-    title: "Opening: how long a store takes after its process was killed, and after it was closed",
+    title: "Opening: how long a store takes after a kill, after a power cut, and after it was closed",
     link: "Recovery",
     stands: Stands::Above,
     at_end: true,
-    shapes: &[&RECOVERY],
+    shapes: &[&RECOVERY, &OPENINGS],
     blocks,
 };
 
@@ -40,69 +40,133 @@ const RECOVERY: Shape = Shape {
         Column::real("closed_p50", Unit::Nanoseconds).at(Place::Line, "closed"),
         Column::real("cold_killed_p50", Unit::Nanoseconds).at(Place::Line, "killed, cold"),
         Column::real("cold_closed_p50", Unit::Nanoseconds).at(Place::Line, "closed, cold"),
-        Column::real("created_p50", Unit::Nanoseconds),
-        Column::real("closing_p50", Unit::Nanoseconds),
-        Column::real("read_p50", Unit::Bytes),
-        Column::real("memory_p50", Unit::Bytes),
+        Column::real("cut_p50", Unit::Nanoseconds).at(Place::Line, "power cut"),
         Column::text("not_made"),
+    ],
+};
+
+/// All that is known of each way in which a store began.
+const OPENINGS: Shape = Shape {
+    name: "openings",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("records").at(Place::Line, "records"),
+        Column::text("after").at(Place::Line, "after"),
+        Column::whole("openings"),
+        Column::real("open_p50", Unit::Nanoseconds).at(Place::Line, "open"),
+        Column::real("first_read_p50", Unit::Nanoseconds).at(Place::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).at(Place::Line, "write"),
+        Column::real("close_p50", Unit::Nanoseconds).at(Place::Line, "close"),
+        Column::real("memory_p50", Unit::Bytes).at(Place::Line, "memory"),
+        Column::real("read_p50", Unit::Bytes).at(Place::Line, "by calls"),
+        Column::real("fetched_p50", Unit::Bytes).at(Place::Line, "from disk"),
     ],
 };
 
 const LEGEND: &str = "\
 Each store was filled in batches of 1,000 records of up to 400 bytes, killed, opened by a new process, given up to a tenth as many more, killed \
-again, five times in all, then closed and opened once more. Its files were in the memory of the kernel. killed, longest: from the call that opens \
-it until it returns, in the median and at most; a server is started in it. read: from there until the record that was acknowledged last had \
+again, five times in all, then closed, and opened a second time. Its files were in the memory of the kernel. killed, longest: from the call that \
+opens it until it returns, in the median and at most; a server is started in it. read: from there until the record that was acknowledged last had \
 been read; write: from there until it had been overwritten, both in the median. closed: the call that opens it, after the store was closed. \
-killed, cold; closed, cold: the same once more each, when the kernel's memory had been emptied of its files.";
+killed, cold; closed, cold: the same once more each, when the kernel's memory had been emptied of its files. power cut: the same, after what it \
+had not synced was undone and it was killed; of stores at power, whose writes can be seen. --table shows what each opening costs.";
 
-/// Openings of one store with so many records.
+const COSTS: &str = "\
+after: creating, the first opening; kill, close, power cut as above; with a cold cache where that is said. close: closing the store, after \
+up to a tenth as many records were added (after: close) or none. memory: that is resident more than before, once a record was read and \
+overwritten. by calls: bytes that read calls took until then. from disk: bytes that the kernel had to read from the disk until then, through \
+mappings too.";
+
+/// Openings of one kind.
 #[derive(Default)]
 struct Opened {
+    number: usize,
     open_ns: Vec<u64>,
     first_read_ns: Vec<u64>,
     first_write_ns: Vec<u64>,
-    closed_ns: Vec<u64>,
-    cold_killed_ns: Vec<u64>,
-    cold_closed_ns: Vec<u64>,
-    created_ns: Vec<u64>,
-    closing_ns: Vec<u64>,
-    read_bytes: Vec<u64>,
+    close_ns: Vec<u64>,
     memory_bytes: Vec<u64>,
+    read_bytes: Vec<u64>,
+    fetched_bytes: Vec<u64>,
 }
+
+/// The ways in which a store begins, by their words in the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum After {
+    Creating,
+    Kill,
+    Close,
+    ColdKill,
+    ColdClose,
+    Cut,
+}
+
+impl After {
+    fn words(self) -> &'static str {
+        match self {
+            After::Creating => "creating",
+            After::Kill => "kill",
+            After::Close => "close",
+            After::ColdKill => "kill, cold",
+            After::ColdClose => "close, cold",
+            After::Cut => "power cut",
+        }
+    }
+}
+
+/// The openings of a store with so many records.
+type Ways = BTreeMap<After, Opened>;
 
 /// Those of one store, by number of records, and why there are no others.
 #[derive(Default)]
 struct OfStore {
-    sizes: BTreeMap<u64, Opened>,
+    sizes: BTreeMap<u64, Ways>,
     not_made: Option<String>,
+    not_cut: Option<String>,
 }
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let (mut table, mut notes) = (Table::new(&RECOVERY), Vec::new());
+    let (mut table, mut costs, mut notes) = (Table::new(&RECOVERY), Table::new(&OPENINGS), Vec::new());
     for group in &merged.groups {
         let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
         for (store, one) in opened(merged, group) {
             let name = merged.readable.name(&store).into_owned();
-            for (records, opened) in &one.sizes {
-                let head = [
+            let head = |records: u64| {
+                [
                     ("hardware", Cell::text(&group.key.hardware)),
                     ("title", Cell::text(&title)),
                     ("store", Cell::store(&store, name.clone())),
-                    ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
-                ];
-                table.push(Seen::Always, head.into_iter().chain(row(*records, opened)));
+                    ("records", Cell::count(records)),
+                ]
+            };
+            for (records, ways) in &one.sizes {
+                let not_made = ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text));
+                table.push(Seen::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
+                for (after, opened) in ways {
+                    costs.push(Seen::Always, head(*records).into_iter().chain(cost(*after, opened)));
+                }
             }
             notes.extend(one.not_made.iter().map(|why| {
                 let more = if one.sizes.is_empty() { "" } else { " with more records" };
                 Block::Note(format!("{name}: not measured{more}: {why}."))
             }));
+            notes.extend(one.not_cut.iter().map(|why| Block::Note(format!("{name}: no power cut: {why}."))));
             notes.extend(grown(&name, &one).map(Block::Note));
         }
     }
     if table.rows.is_empty() {
         return notes;
     }
-    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(LEGEND.into())]
+    let mut blocks = vec![Block::Table(table)];
+    if !notes.is_empty() {
+        blocks.push(Block::fold("In words", Open::Part(0), notes));
+    }
+    blocks.push(Block::Note(LEGEND.into()));
+    let costs = vec![Block::Table(costs), Block::Note(COSTS.into())];
+    blocks.push(Block::fold("What each opening costs", Open::Closer, costs));
+    blocks
 }
 
 fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, OfStore)> {
@@ -114,6 +178,8 @@ fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(Stri
                 let one = all.entry(store.clone()).or_default();
                 check.sizes.iter().for_each(|recovery| one.add(recovery));
                 one.not_made = check.not_made.clone().or_else(|| one.not_made.take());
+                let not_cut = check.sizes.iter().find_map(|recovery| recovery.not_cut.clone());
+                one.not_cut = not_cut.or_else(|| one.not_cut.take());
             }
         }
     }
@@ -122,56 +188,89 @@ fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(Stri
 
 impl OfStore {
     fn add(&mut self, recovery: &Recovery) {
-        let opened = self.sizes.entry(recovery.records).or_default();
-        let killed = || recovery.killed.iter();
-        // Earlier versions have measured neither writing nor creating.
-        let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
-        opened.open_ns.extend(killed().map(|reopened| reopened.open_ns));
-        opened.first_read_ns.extend(killed().map(|reopened| reopened.first_read_ns));
-        opened.first_write_ns.extend(killed().filter_map(|reopened| known(reopened.first_write_ns)));
-        opened.closed_ns.push(recovery.closed.open_ns);
-        opened.cold_killed_ns.extend(recovery.cold_killed.map(|reopened| reopened.open_ns));
-        opened.cold_closed_ns.extend(recovery.cold_closed.map(|reopened| reopened.open_ns));
-        opened.created_ns.extend(known(recovery.created_ns));
-        opened.closing_ns.extend(killed().chain([&recovery.closed]).filter_map(|reopened| reopened.close_ns));
-        opened.read_bytes.extend(killed().filter_map(|reopened| reopened.read_bytes));
-        opened.memory_bytes.extend(killed().filter_map(|reopened| reopened.memory_bytes));
+        let ways = self.sizes.entry(recovery.records).or_default();
+        let mut add = |after, reopened: &Reopened| ways.entry(after).or_default().add(reopened);
+        recovery.killed.iter().for_each(|reopened| add(After::Kill, reopened));
+        add(After::Close, &recovery.closed);
+        recovery.cold_killed.iter().for_each(|reopened| add(After::ColdKill, reopened));
+        recovery.cold_closed.iter().for_each(|reopened| add(After::ColdClose, reopened));
+        recovery.cut.iter().for_each(|reopened| add(After::Cut, reopened));
+        if recovery.created_ns > 0 {
+            add(After::Creating, &Reopened { open_ns: recovery.created_ns, ..Reopened::default() });
+        }
     }
 }
 
-fn row(records: u64, opened: &Opened) -> Vec<(&'static str, Cell)> {
-    let ns = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), |ns| Cell::real(ns as f64));
-    vec![
-        ("records", Cell::count(records)),
-        ("kills", Cell::whole(opened.open_ns.len())),
-        ("open_p50", ns(&opened.open_ns, 0.5)),
-        ("open_most", ns(&opened.open_ns, 1.0)),
-        ("first_read_p50", ns(&opened.first_read_ns, 0.5)),
-        ("first_write_p50", ns(&opened.first_write_ns, 0.5)),
-        ("closed_p50", ns(&opened.closed_ns, 0.5)),
-        ("cold_killed_p50", ns(&opened.cold_killed_ns, 0.5)),
-        ("cold_closed_p50", ns(&opened.cold_closed_ns, 0.5)),
-        ("created_p50", ns(&opened.created_ns, 0.5)),
-        ("closing_p50", ns(&opened.closing_ns, 0.5)),
-        ("read_p50", ns(&opened.read_bytes, 0.5)),
-        ("memory_p50", ns(&opened.memory_bytes, 0.5)),
+impl Opened {
+    fn add(&mut self, reopened: &Reopened) {
+        // A store that was just made has nothing to read. Earlier versions have not measured writing.
+        let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
+        self.number += 1;
+        self.open_ns.push(reopened.open_ns);
+        self.first_read_ns.extend(known(reopened.first_read_ns));
+        self.first_write_ns.extend(known(reopened.first_write_ns));
+        self.close_ns.extend(reopened.close_ns);
+        self.memory_bytes.extend(reopened.memory_bytes);
+        self.read_bytes.extend(reopened.read_bytes);
+        self.fetched_bytes.extend(reopened.fetched_bytes);
+    }
+}
+
+fn at(values: &[u64], share: f64) -> Cell {
+    Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
+}
+
+/// The line of a store with so many records.
+fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
+    let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| at(&opened.open_ns, 0.5));
+    let mut cells = vec![
+        ("closed_p50", open(After::Close)),
+        ("cold_killed_p50", open(After::ColdKill)),
+        ("cold_closed_p50", open(After::ColdClose)),
+        ("cut_p50", open(After::Cut)),
+    ];
+    if let Some(killed) = ways.get(&After::Kill) {
+        cells.extend([
+            ("kills", Cell::whole(killed.number)),
+            ("open_p50", at(&killed.open_ns, 0.5)),
+            ("open_most", at(&killed.open_ns, 1.0)),
+            ("first_read_p50", at(&killed.first_read_ns, 0.5)),
+            ("first_write_p50", at(&killed.first_write_ns, 0.5)),
+        ]);
+    }
+    cells
+}
+
+/// All that is known of openings of one kind.
+fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
+    [
+        ("after", Cell::text(after.words())),
+        ("openings", Cell::whole(opened.number)),
+        ("open_p50", at(&opened.open_ns, 0.5)),
+        ("first_read_p50", at(&opened.first_read_ns, 0.5)),
+        ("first_write_p50", at(&opened.first_write_ns, 0.5)),
+        ("close_p50", at(&opened.close_ns, 0.5)),
+        ("memory_p50", at(&opened.memory_bytes, 0.5)),
+        ("read_p50", at(&opened.read_bytes, 0.5)),
+        ("fetched_p50", at(&opened.fetched_bytes, 0.5)),
     ]
 }
 
 /// A store whose recovery grows with its size, in a sentence; `None` where two sizes don't tell.
 fn grown(name: &str, one: &OfStore) -> Option<String> {
-    let median = |opened: &Opened| quantile(&opened.open_ns, 0.5);
-    let (fewest, few) = one.sizes.first_key_value()?;
-    let (most, many) = one.sizes.last_key_value()?;
-    let (least, median) = (median(few)?, median(many)?);
-    let all_longer = many.open_ns.iter().min()? > few.open_ns.iter().max()?;
+    let killed =
+        |(records, ways): (&u64, &'_ Ways)| Some((*records, ways.get(&After::Kill)?.open_ns.clone()));
+    let (fewest, few) = killed(one.sizes.first_key_value()?)?;
+    let (most, many) = killed(one.sizes.last_key_value()?)?;
+    let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);
+    let all_longer = many.iter().min()? > few.iter().max()?;
     (most > fewest && all_longer && least > 0).then(|| {
         format!(
             "{name}: each opening after a kill took longer with {} than with {}: {:.1} times as long in the median, with {:.0} times the records.",
-            counted(*most, "record"),
-            counted(*fewest, "record"),
+            counted(most, "record"),
+            counted(fewest, "record"),
             median as f64 / least as f64,
-            *most as f64 / *fewest as f64,
+            most as f64 / fewest as f64,
         )
     })
 }

@@ -220,6 +220,7 @@ fn killed() -> Run {
         first_read_ns: 50_000,
         first_write_ns: 80_000,
         read_bytes: Some(40 << 10),
+        fetched_bytes: Some(added << 12),
         memory_bytes: Some(2 << 20),
         close_ns: Some(7_000_000),
     };
@@ -230,6 +231,8 @@ fn killed() -> Run {
         created_ns: 3_000_000,
         cold_killed: Some(reopened(records + 6, 3, open_ns * 40)),
         cold_closed: Some(reopened(records + 5, 0, open_ns * 4)),
+        cut: (records > 1_000).then(|| reopened(records + 7, 1, open_ns * 50)),
+        not_cut: (records == 1_000).then(|| "a server writes where it can't be seen".into()),
         cache_emptied_by: Some("drop_caches".into()),
     };
     for trial in &mut run.trials {

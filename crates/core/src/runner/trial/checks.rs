@@ -85,8 +85,8 @@ impl Trial<'_> {
             not_made("it promises nothing about kills")
         } else {
             let spec = self.spec(Err("it is in the group of no trial".into()), None);
-            let seed = spec.seed;
-            recovery::Check { spec, room: self.room_of_check("running a recovery check in"), seed }
+            let (seed, cuts) = (spec.seed, measured.guarantee >= Guarantee::Power);
+            recovery::Check { spec, room: self.room_of_check("running a recovery check in"), seed, cuts }
                 .make(&plan.recovery)?
         };
         match checked {
