@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::latency::Latency;
+use super::pauses::Pauses;
 
 /// Steps came by a schedule: evenly, for a 60th of the period many times as often, evenly again, and after a pause. Latency counts from the
 /// moment at which a step was to begin.
@@ -29,7 +30,13 @@ pub struct Burst {
     /// The time from the burst's end until a step came that did not wait for those before it, in nanoseconds; absent where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_ns: Option<u64>,
+    /// Whether that came only with the pause, in which no steps come.
+    #[serde(default)]
+    pub in_pause: bool,
     /// Steps that were left out: the store was so late that they had not begun when all should have ended twice.
     #[serde(default)]
     pub left_out: u64,
+    /// The calls that took long, and the work that the engine did for itself; absent in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Pauses>,
 }

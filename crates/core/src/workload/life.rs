@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use self::alongside::Alongside;
-use self::bursts::{Schedule, Seen};
+use self::bursts::{BurstLoad, Schedule, Seen};
 use self::giving_back::Remains;
 use self::lane::{KINDS, Lane, Order};
 use self::parameters::{LifeParameters, TENTHS};
@@ -31,7 +31,6 @@ use crate::result::{
     Round, Written,
 };
 use crate::store::{Capabilities, Held, Session, Store};
-use crate::units::Percent;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
@@ -325,8 +324,8 @@ impl<'a> Aging<'a> {
         tenths: &[Tenth],
     ) -> Result<Vec<Counters>, Stop> {
         let per_second = self.sustained(tenths);
-        let burst = |share: &Percent| {
-            let schedule = Schedule::of(share.0, per_second, self.work.burst_period);
+        let burst = |load: &BurstLoad| {
+            let schedule = Schedule::of(*load, per_second, self.work.burst_period);
             let order = Order { round: lane::Round::Bursts(schedule), store };
             let (_, gauged) = self.gauge.over(|| crew.round(order))?;
             Ok(gauged.counters)

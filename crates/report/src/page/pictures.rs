@@ -60,3 +60,28 @@ mod engine {
             .into())
     }
 }
+
+#[cfg(all(test, not(target_os = "android")))]
+mod tests {
+    use super::*;
+    use crate::data::merge::Merged;
+    use crate::data::samples::{self, Sample};
+
+    #[test]
+    fn a_round_with_a_pause_has_a_ring_in_each_chart() {
+        let rings = |longest_ns: u64| -> Vec<usize> {
+            let mut run = samples::run("box", &["lmdb", "redb"].map(|store| Sample::new(store).rounds(4)));
+            for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
+                let round = &mut trial.measured.as_mut().unwrap().rounds[2];
+                round.operations.iter_mut().for_each(|one| one.latency.max_ns = longest_ns);
+            }
+            let runs = [run];
+            let merged = Merged::new(&runs, &[]);
+            let pictures = pictures(&Report::new(&merged)).unwrap();
+            let of_rounds = pictures.iter().filter(|Picture(_, text)| text.contains("Round by round"));
+            of_rounds.map(|Picture(_, text)| text.matches("class=\"ring\"").count()).collect()
+        };
+        assert_eq!(rings(9_000_000), [0, 0, 0]);
+        assert_eq!(rings(11_000_000), [1, 1, 1]);
+    }
+}

@@ -35,6 +35,7 @@ const BURSTS: Shape = Shape {
         Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
         Column::real("recovered", Unit::Nanoseconds).at(Place::Line, "free after"),
         Column::whole("not_recovered"),
+        Column::whole("in_pause"),
         Column::whole("left_out"),
     ],
 };
@@ -44,8 +45,9 @@ When a set had been written many times over, steps came by a schedule, whether o
 speed that the store had shown in the last five tenths; then ten times as many, for a 60th of the time; evenly again; none, for a sixth of \
 the time; and evenly again. Latency counts from the moment at which a step was to begin, so that it has the waiting. p99: of all steps. in \
 10 ms, in 100 ms: the steps of the burst before the first that took longer. longest: in the burst or between it and the pause. free \
-after: from the burst's end until a step did not wait for those before it; without a value where that did not come in some trial before all \
-steps were done. Medians over trials.";
+after: from the burst's end until a step did not wait for those before it; in the pause: only once no more steps came, in some trial; without a \
+value where that did not come in some trial before all steps were done. At 90 % of its speed a store has a tenth of its time for what waits, \
+so most are not free before the pause. Medians over trials. Pauses and their causes are told in the section on pauses.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&BURSTS, LEGEND), rows)
@@ -65,11 +67,17 @@ fn cells(all: &Vec<&Burst>) -> Row {
     };
     let whole = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), Cell::count);
     let real = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), |value| Cell::real(value as f64));
+    let mut loads: Vec<f64> = all.iter().map(|burst| burst.percent).collect();
+    loads.sort_by(f64::total_cmp);
+    let load = loads.get(loads.len() / 2).copied();
     let not_recovered = all.iter().filter(|burst| burst.recovered_ns.is_none()).count();
     let recovered =
         if not_recovered == 0 { real(&|burst| burst.recovered_ns.unwrap_or(0)) } else { Cell::none() };
+    let in_pause = all.iter().filter(|burst| burst.in_pause).count();
+    let recovered =
+        if not_recovered == 0 && in_pause > 0 { recovered.shown("in the pause") } else { recovered };
     vec![
-        ("load", Cell::or_none(all.first(), |burst| Cell::real(burst.percent / 100.0))),
+        ("load", Cell::or_none(load, |percent| Cell::real(percent / 100.0))),
         ("trials", Cell::whole(all.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
         ("latency_p99", real(&|burst| burst.latency.p99_ns)),
@@ -79,6 +87,7 @@ fn cells(all: &Vec<&Burst>) -> Row {
         ("longest", real(&|burst| burst.longest_ns)),
         ("recovered", recovered),
         ("not_recovered", Cell::whole(not_recovered)),
+        ("in_pause", Cell::whole(in_pause)),
         ("left_out", whole(&|burst| burst.left_out)),
     ]
 }

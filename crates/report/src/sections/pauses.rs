@@ -1,6 +1,6 @@
 //! The pauses of each store, and the work that its engine did for itself meanwhile.
 
-use storebench_core::result::{Measured, Pauses, UpkeepSeen};
+use storebench_core::result::{Burst, Measured, Pauses, UpkeepSeen};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -24,6 +24,7 @@ const PAUSES: Shape = Shape {
         Column::text("hardware"),
         Column::text("title").at(Place::Group, ""),
         Column::text("store").at(Place::Line, ""),
+        Column::text("when").at(Place::Line, "when"),
         Column::whole("trials"),
         Column::whole("calls"),
         Column::whole("pauses"),
@@ -41,7 +42,8 @@ const PAUSES: Shape = Shape {
 };
 
 const LEGEND: &str = "\
-A pause is a call of the ten tenths that took longer than 10 ms; those of all trials together, by the call. of the time: the pauses \
+A pause is a call that took longer than 10 ms; those of all trials together, by the call. when: in the ten tenths, or while steps came by a \
+schedule, with a burst at so much of the store's speed. of the time: the pauses \
 over all calls. in syncs: the part of the pauses in which the calling thread was in a sync. own work: what the engine tells that it does for \
 itself. found: the share of looks, each right after a pause, that found it done since the look before, or under way. by chance: the share that \
 would find it if it were as frequent then as in the looks without a pause. Work that is found no more often than by chance explains no pause, \
@@ -51,17 +53,31 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&PAUSES, LEGEND), rows)
 }
 
-/// A row for each kind of work that was seen in a pause, or a single one; none of a store without pauses.
+/// The rows of the tenths, and those of each load with a burst.
 fn rows(trials: &[&Measured]) -> Vec<Row> {
-    let seen = || trials.iter().filter_map(|measured| measured.pauses.clone());
-    let Some(all) = seen().reduce(Pauses::plus).filter(|all| all.count() > 0) else { return Vec::new() };
-    let trials = seen().count();
+    let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
+    let mut rows = of_time("tenths", tenths.collect());
+    let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
+    for load in 0..loads {
+        let bursts: Vec<&Burst> = trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
+        let when = bursts.first().map(|burst| format!("burst {:.0} %", burst.percent)).unwrap_or_default();
+        rows.extend(of_time(&when, bursts.iter().filter_map(|burst| burst.pauses.as_ref()).collect()));
+    }
+    rows
+}
+
+/// A row for each kind of work that was seen in a pause, or a single one; none of a store without pauses.
+fn of_time(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
+    let trials = seen.len();
+    let all = seen.into_iter().cloned().reduce(Pauses::plus).filter(|all| all.count() > 0);
+    let Some(all) = all else { return Vec::new() };
+    let head = || [("when", Cell::text(when))].into_iter().chain(head(trials, &all));
     let mut work: Vec<_> = all.upkeep.iter().filter(|work| work.after > 0).collect();
     work.sort_by_key(|work| std::cmp::Reverse(work.after));
     if work.is_empty() {
-        return vec![head(trials, &all)];
+        return vec![head().collect()];
     }
-    work.iter().map(|work| head(trials, &all).into_iter().chain(of_work(&all, work)).collect()).collect()
+    work.iter().map(|work| head().chain(of_work(&all, work)).collect()).collect()
 }
 
 fn head(trials: usize, all: &Pauses) -> Row {

@@ -1,19 +1,59 @@
 //! Bursts: steps begin by a schedule, whether or not those before have ended (open loop), at a share of the speed that the store has shown;
 //! for a short time ten times as often, and then not at all for a while. Latency counts from the moment at which a step was to begin.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
+use crate::cell::Rate;
 use crate::measure::latency::Latencies;
-use crate::result::Burst;
+use crate::result::{Burst, Pauses};
+use crate::shown::quoted;
+use crate::units::Percent;
 use crate::workload::stop::Stop;
 
 /// In a burst steps begin so many times as often.
 pub const BURST_TIMES: f64 = 10.0;
 /// The end of each part of a period, as a share of it: steady, the burst, steady again; the rest is a pause.
 const PARTS: [f64; 3] = [0.5, 0.5 + 1.0 / 60.0, 5.0 / 6.0];
+/// The most steps of a second that can be asked for.
+const MOST_PER_SECOND: u32 = 1_000_000;
 /// Waits that are told apart, in nanoseconds.
 const SHORT_NS: u64 = 10_000_000;
 const LONG_NS: u64 = 100_000_000;
+
+/// The load that is asked for, outside of the burst.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BurstLoad {
+    /// A share of the store's own speed: `50%`.
+    Share(Percent),
+    /// So many steps a second, the same for each store: `5000/s`.
+    PerSecond(u32),
+}
+
+impl fmt::Display for BurstLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BurstLoad::Share(share) => write!(f, "{share}"),
+            BurstLoad::PerSecond(steps) => write!(f, "{steps}/s"),
+        }
+    }
+}
+
+impl FromStr for BurstLoad {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BurstLoad, String> {
+        match text.parse() {
+            Ok(Rate::PerSecond(steps)) if steps <= MOST_PER_SECOND => Ok(BurstLoad::PerSecond(steps)),
+            Err(_) if text.ends_with('%') => text.parse().map(BurstLoad::Share),
+            _ => Err(format!(
+                "{} is not a load: write a share like 50%, or steps a second like 5000/s, at most {MOST_PER_SECOND}/s",
+                quoted(text)
+            )),
+        }
+    }
+}
 
 /// A load with a burst and a pause; after the pause steps come as they did at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,8 +81,12 @@ pub enum Part {
 
 impl Schedule {
     /// That of a store that makes so many steps in a second.
-    pub fn of(percent: f64, sustained_per_second: f64, period: Duration) -> Schedule {
-        Schedule { percent, per_second: sustained_per_second * percent / 100.0, period }
+    pub fn of(load: BurstLoad, sustained_per_second: f64, period: Duration) -> Schedule {
+        let (percent, per_second) = match load {
+            BurstLoad::Share(Percent(percent)) => (percent, sustained_per_second * percent / 100.0),
+            BurstLoad::PerSecond(steps) => (100.0 * f64::from(steps) / sustained_per_second, steps.into()),
+        };
+        Schedule { percent, per_second, period }
     }
 
     /// The end of a part, in nanoseconds from the begin.
@@ -81,6 +125,8 @@ pub struct Seen {
     schedule: Schedule,
     latencies: Latencies,
     burst: Burst,
+    /// The calls that took long, and the engine's own work meanwhile.
+    pauses: Option<Pauses>,
 }
 
 /// The number of steps of a burst, each done in turn by another thread, before the first that took too long: `within` has, of each
@@ -98,13 +144,14 @@ impl Seen {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new(schedule: Schedule) -> Result<Seen, String> {
-        Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default() })
+        Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default(), pauses: None })
     }
 
     /// A step that was to begin at a moment ended so long after it. `is_free` is set where all steps before it had ended by then.
     pub fn note(&mut self, (part, at_ns): (Part, f64), is_free: bool, latency_ns: u64) {
         self.latencies.record(latency_ns.max(1));
-        let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, .. } = &mut self.burst;
+        let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, in_pause, .. } =
+            &mut self.burst;
         match part {
             Part::Before => {}
             Part::Burst => {
@@ -116,6 +163,7 @@ impl Seen {
             }
             Part::After | Part::Again if is_free && recovered_ns.is_none() => {
                 *recovered_ns = Some((at_ns - self.schedule.end_ns(Part::Burst)).max(0.0) as u64);
+                *in_pause = part == Part::Again;
             }
             Part::After | Part::Again => {}
         }
@@ -127,6 +175,11 @@ impl Seen {
     /// So many steps were not begun.
     pub fn left_out(&mut self, steps: u64) {
         self.burst.left_out = steps;
+    }
+
+    /// The same, with the calls that took long.
+    pub fn with(self, pauses: Pauses) -> Seen {
+        Seen { pauses: Some(pauses), ..self }
     }
 
     /// The result of all threads, which did the steps by turns.
@@ -150,18 +203,23 @@ impl Seen {
             within_100_ms: within(|burst| burst.within_100_ms),
             longest_ns: bursts().map(|burst| burst.longest_ns).max().unwrap_or(0),
             recovered_ns,
+            in_pause: recovered_ns.is_some() && bursts().any(|burst| burst.in_pause),
             left_out: bursts().map(|burst| burst.left_out).sum(),
             ..Burst::default()
         };
         let mut threads = threads.into_iter();
         let first = threads.next().ok_or_else(|| Stop::harness("no thread sent bursts"))?;
-        let Seen { schedule, mut latencies, .. } = first;
-        threads.try_for_each(|seen| latencies.merge(&seen.latencies)).map_err(Stop::harness)?;
+        let Seen { schedule, mut latencies, mut pauses, .. } = first;
+        for seen in threads {
+            latencies.merge(&seen.latencies).map_err(Stop::harness)?;
+            pauses = pauses.zip(seen.pauses).map(|(all, more)| all.plus(more));
+        }
         Ok(Burst {
             percent: schedule.percent,
             per_second: schedule.per_second,
             period_ns: schedule.period.as_nanos() as u64,
             latency: latencies.summary().map_err(Stop::harness)?,
+            pauses,
             ..all
         })
     }
@@ -200,6 +258,14 @@ mod tests {
     }
 
     #[test]
+    fn a_load_is_a_share_or_so_many_steps_a_second() {
+        let of = |load: &str| Schedule::of(load.parse().unwrap(), 200.0, Duration::from_secs(60));
+        assert_eq!((of("50%").percent, of("50%").per_second), (50.0, 100.0));
+        assert_eq!((of("100/s").percent, of("100/s").per_second), (50.0, 100.0));
+        assert_eq!("2500/s".parse::<BurstLoad>().unwrap().to_string(), "2500/s");
+    }
+
+    #[test]
     fn the_first_step_that_waits_is_the_first_of_any_thread() {
         assert_eq!(together(&[(1_000, 1_000)]), 1_000);
         assert_eq!(together(&[(3, 500)]), 3);
@@ -217,7 +283,10 @@ mod tests {
         // Give and take a nanosecond of its moment.
         assert!(burst.longest_ns.abs_diff(4_005_000_000) < 10, "{burst:?}");
         // The backlog of 4 s goes at 2 to 1: 5 ms of work come in each 10 ms.
-        assert!(burst.recovered_ns.unwrap().abs_diff(8_000_000_000) < 10, "{burst:?}");
+        assert!(burst.recovered_ns.unwrap().abs_diff(8_000_000_000) < 10 && !burst.in_pause, "{burst:?}");
+        // 8 ms: a backlog of 7 s would take 35 s, and is gone in the pause, 19 s after the burst.
+        let busy = seen(8e6);
+        assert!(busy.recovered_ns.unwrap().abs_diff(29_000_000_000) < 10 && busy.in_pause, "{busy:?}");
         // It waits for nothing.
         let quick = seen(1e5);
         assert_eq!((quick.within_10_ms, quick.within_100_ms, quick.recovered_ns), (1_000, 1_000, Some(0)));

@@ -65,8 +65,10 @@ pub struct Lane<'a> {
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
-    /// Its calls, as they are watched.
+    /// Its calls, as they are watched: those of tenths, or of the bursts that it is in.
     pub watch: Watch<'a>,
+    /// Watches for the bursts to come.
+    spare_watches: Vec<Watch<'a>>,
     /// Whether the oldest records are removed many at once.
     in_lots: bool,
     /// Those that are to be removed then.
@@ -108,6 +110,7 @@ impl<'a> Lane<'a> {
             gauge,
             steps: (work.steps + threads - 1 - thread) / threads,
             watch: Watch::new(gauge.clock, threads, busy),
+            spare_watches: work.bursts.iter().map(|_| Watch::new(gauge.clock, threads, busy)).collect(),
             in_lots: work.churn == Churn::Log,
             lot: Vec::with_capacity(LOT),
             scans,
@@ -221,15 +224,16 @@ impl Lane<'_> {
     fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
+        store: &dyn Store,
         schedule: Schedule,
         started: &Started<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<Seen, Stop> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
         let after = |ns: f64| started.start + clock.ticks(ns) as u64;
         let gives_up = after(schedule.gives_up_ns());
         let mut seen = Seen::new(schedule).map_err(Stop::harness)?;
-        let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize);
-        for (part, at_ns) in steps.by_ref() {
+        let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize).peekable();
+        while let Some((part, at_ns)) = steps.next() {
             let planned = self.plan();
             let moment = after(at_ns);
             let is_free = clock.now() <= moment;
@@ -240,10 +244,11 @@ impl Lane<'_> {
             if end > gives_up {
                 break;
             }
+            let next = steps.peek().map_or(u64::MAX, |(_, at_ns)| after(*at_ns));
+            self.watch.stepped_before(store, next)?;
         }
         seen.left_out(steps.count() as u64);
-        self.bursts.push(seen);
-        Ok(())
+        Ok(seen)
     }
 
     /// Does a tenth of the steps.
@@ -282,20 +287,26 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
         approach: Approach<'_>,
     ) -> Result<Part, Stop> {
         let clock = self.gauge.clock;
-        match round {
-            Round::Tenth => self.watch.begin(store)?,
-            // Asking the engine would make the steps behind it late.
-            Round::Bursts(_) => self.watch.end(),
-        }
+        // Bursts have pauses of their own.
+        let of_bursts = match round {
+            Round::Tenth => None,
+            Round::Bursts(_) => self.spare_watches.pop(),
+        };
+        let of_tenths = of_bursts.map(|own| std::mem::replace(&mut self.watch, own));
+        self.watch.begin(store)?;
         let started = approach.cross()?;
         let begin = clock.now();
-        match round {
-            Round::Tenth => self.tenth(session, store, &started)?,
-            Round::Bursts(schedule) => self.bursts(session, schedule, &started)?,
-        }
+        let seen = match round {
+            Round::Tenth => self.tenth(session, store, &started).map(|()| None)?,
+            Round::Bursts(schedule) => self.bursts(session, store, schedule, &started).map(Some)?,
+        };
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;
         let end = clock.now();
+        if let (Some(seen), Some(of_tenths)) = (seen, of_tenths) {
+            let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
+            self.bursts.push(seen.with(pauses));
+        }
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();

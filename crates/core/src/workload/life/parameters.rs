@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::alongside::Work;
+use super::bursts::BurstLoad;
 use super::meanwhile;
 use super::set::Churn;
 
@@ -13,7 +14,7 @@ use crate::place::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};
-use crate::units::{Percent, Period};
+use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
@@ -52,12 +53,12 @@ pub static UNTIL_STEADY: ParameterDef = ParameterDef {
 /// The loads at which bursts are sent.
 pub static BURSTS: ParameterDef = ParameterDef {
     name: "bursts",
-    value_name: "SHARES",
-    help: "life: afterwards send steps by a schedule at these shares of the store's own speed (such as 10%,50%,90%), each with a burst of ten times as many and a pause",
+    value_name: "LOADS",
+    help: "life: afterwards send steps by a schedule at these loads, each with a burst of ten times as many and a pause: shares of the store's own speed (such as 10%,50%,90%) or steps a second (5000/s)",
     form: ParameterForm::List,
     default: None,
     instead_of: None,
-    read: |text| read_list::<Percent>("bursts", text),
+    read: |text| read_list::<BurstLoad>("bursts", text),
 };
 
 /// The time of a load with its burst and its pause.
@@ -116,8 +117,8 @@ pub struct LifeParameters {
     pub after_load: AfterLoad,
     /// Whether others read and write while space is given back.
     pub gives_back_beside: bool,
-    /// The loads at which bursts are sent, in per cent of the store's speed.
-    pub bursts: Vec<Percent>,
+    /// The loads at which bursts are sent.
+    pub bursts: Vec<BurstLoad>,
     /// The time of each.
     pub burst_period: Duration,
 }
@@ -190,7 +191,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
                     "a backup and large batches are not looked at together".into(),
                 ));
             }
-            _ if has_others(case.cell) && !case.parameters.list::<Percent>(&BURSTS).is_empty() => {
+            _ if has_others(case.cell) && !case.parameters.list::<BurstLoad>(&BURSTS).is_empty() => {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(Reason::Contradiction(why.into()));
             }
@@ -365,9 +366,9 @@ mod tests {
     }
 
     #[test]
-    fn loads_of_bursts_are_shares_and_last_long_enough_to_be_seen() {
-        assert_eq!((BURSTS.read)("10%, 90%").as_deref(), Ok("10%,90%"));
-        for wrong in ["0.5", "50%,50%", "120%", ""] {
+    fn loads_of_bursts_are_shares_or_speeds_and_last_long_enough_to_be_seen() {
+        assert_eq!((BURSTS.read)("10%, 90%, 2000/s").as_deref(), Ok("10%,90%,2000/s"));
+        for wrong in ["0.5", "50%,50%", "120%", "", "0/s", "1e9/s", "fast/s"] {
             assert!((BURSTS.read)(wrong).is_err(), "{wrong}");
         }
         let default = BURST_PERIOD.default.unwrap();

@@ -43,8 +43,6 @@ pub struct Watch<'a> {
     ended: u64,
     /// Whether a call since the last look was a pause.
     paused: bool,
-    /// Whether calls are watched.
-    is_on: bool,
     /// The time that this thread had been in syncs when the last call ended.
     synced_ns: u64,
 }
@@ -67,7 +65,6 @@ impl<'a> Watch<'a> {
             took: 0,
             ended: 0,
             paused: false,
-            is_on: false,
             synced_ns: 0,
         }
     }
@@ -78,7 +75,7 @@ impl<'a> Watch<'a> {
     /// The store's own.
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), Stop> {
         self.last = ask(store)?;
-        (self.paused, self.is_on) = (false, true);
+        self.paused = false;
         self.synced_ns = syncs::of_this_thread().ns();
         self.looked = self.clock.now();
         self.due = self.looked + self.between;
@@ -88,17 +85,9 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The calls that follow are not watched.
-    pub fn end(&mut self) {
-        self.is_on = false;
-    }
-
     /// A call of a kind has taken so long, until this moment.
     #[inline]
     pub fn called(&mut self, kind: usize, ns: u64, ended: u64) {
-        if !self.is_on {
-            return;
-        }
         let is_busy = self.busy.load(Ordering::Relaxed);
         // One that was under way when the work began or ended counts as beside it.
         if is_busy || self.was_busy { &mut self.beside } else { &mut self.otherwise }.add(ns);
@@ -130,6 +119,16 @@ impl<'a> Watch<'a> {
     pub fn stepped(&mut self, store: &dyn Store) -> Result<(), Stop> {
         let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
         if (self.paused && may_look) || self.ended >= self.due { self.look(store) } else { Ok(()) }
+    }
+
+    /// A step of a schedule has ended: asks the engine where that is due, and, but after a pause, where it delays no step: the next is to
+    /// begin at this moment.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
+        let has_time = self.ended + 2 * self.took < next;
+        if self.paused || has_time { self.stepped(store) } else { Ok(()) }
     }
 
     #[cold]

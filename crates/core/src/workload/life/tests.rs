@@ -311,6 +311,15 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     assert!(half.latency.max_ns >= stall && half.longest_ns >= stall, "{half:?}");
     assert!(half.steps > 100 && half.within_10_ms < half.steps, "one of them waits at least: {half:?}");
     assert!(half.within_10_ms <= half.within_100_ms && few.steps < half.steps);
+    // They are found with their cause, in each burst apart from the tenths.
+    for burst in [half, few] {
+        let pauses = burst.pauses.as_ref().unwrap();
+        let of = |work: &str| pauses.upkeep.iter().find(|one| one.work == work).unwrap();
+        assert!(pauses.count() > 0 && pauses.longest_ns >= stall, "{burst:?}");
+        assert!(of("stall").after > 0 && of("nothing").after == 0, "{burst:?}");
+    }
+    assert!(half.pauses.as_ref().unwrap().calls > few.pauses.as_ref().unwrap().calls);
+    assert_eq!(measured.pauses.unwrap().calls, 500);
     // The writes of bursts are there, too, and were audited.
     assert!(measured.written.unwrap().records > 550 + half.steps);
     assert_eq!(measured.audit.unwrap().read_back, 50);

@@ -106,7 +106,7 @@ function spread(ticks) {
   return kept;
 }
 
-/** A line, or points, with whiskers from the low to the high end of each interval. */
+/** A line, or points, with whiskers from the low to the high end of each interval, and a ring around those that ask for one. */
 function series(line, number, { above, bottom, x, y }) {
   const colour = colourOf(line);
   const group = draw("g", { class: "series", style: `--c:${colour}` });
@@ -120,6 +120,7 @@ function series(line, number, { above, bottom, x, y }) {
       const [low, high] = [within(point.low), within(point.high)];
       group.append(draw("path", { class: "whisker", d: `M${px} ${low}V${high}M${px - 4} ${low}h8M${px - 4} ${high}h8` }));
     }
+    if (point.ring) group.append(draw("circle", { class: "ring", cx: px.toFixed(1), cy: py.toFixed(1), r: 6.5 }));
     group.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length], transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${(line.radius ?? 4) / 4.5})` }));
   });
   if (line.cliff) group.append(...cliffMarks(line.cliff, at, x));

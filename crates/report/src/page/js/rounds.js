@@ -1,5 +1,8 @@
 // Round by round: what becomes of speed, files and pauses when the same work is done again and again on one database.
 
+/** A call that takes longer is a pause, in nanoseconds. */
+const PAUSE_NS = 1e7;
+
 function roundsDrawn() {
   const place = onePlace();
   const cells = place?.cells.filter(isOn) || [];
@@ -11,16 +14,19 @@ function roundsDrawn() {
   ];
   const charts = parts.map(([title, unit, rounds]) => roundsChart(title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)));
   const drawn = charts.filter((chart) => chart.lines.length);
-  return drawn.length ? { charts: drawn, beside: true } : { why: `No selected ${model.ranked[0]} has several rounds here.` };
+  const paused = drawn.some((chart) => chart.lines.some((line) => line.points.some((point) => point.ring)));
+  const notes = paused ? ["A ring marks a round with a pause: its longest call took more than 10 ms, in the mean over trials."] : [];
+  return drawn.length ? { charts: drawn, beside: true, notes } : { why: `No selected ${model.ranked[0]} has several rounds here.` };
 }
 
 function roundsLine(cell, rounds) {
   const written = (number) => figureIn(model.rounds.written[number], cell)?.mean;
+  const longest = (number) => figureIn(model.rounds.longest[number], cell)?.mean;
   const points = rounds.map((figures, number) => ({ round: number + 1, x: written(number) || number + 1, figure: figureIn(figures, cell) })).filter((point) => point.figure);
   return {
     store: storeOf(cell),
     radius: 3,
-    points: points.map(({ round, x, figure }) => ({ round, x, y: figure.mean, low: figure.low, high: figure.high, range: figure.range })),
+    points: points.map(({ round, x, figure }) => ({ round, x, y: figure.mean, low: figure.low, high: figure.high, range: figure.range, ring: longest(round - 1) > PAUSE_NS })),
   };
 }
 

@@ -52,6 +52,8 @@ pub fn bursting() -> Run {
             within_100_ms: if is_quick { 1_000 } else { 240 },
             longest_ns: if is_quick { 9_000_000 } else { 3_100_000_000 },
             recovered_ns: (is_quick || percent < 90.0).then_some(2_500_000_000),
+            in_pause: is_quick && percent >= 90.0,
+            pauses: None,
             left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
         };
         trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
@@ -81,6 +83,11 @@ pub fn pausing() -> Run {
             otherwise: looks(1_000, 10_000_000),
             upkeep: if store == "rocksdb" { told } else { Vec::new() },
         });
+        let measured = trial.measured.as_mut().unwrap();
+        let in_burst = Burst { percent: 90.0, pauses: measured.pauses.clone(), ..Burst::default() };
+        if store == "redb" {
+            measured.bursts = vec![Burst { percent: 10.0, ..Burst::default() }, in_burst];
+        }
     }
     run
 }
