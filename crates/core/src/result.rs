@@ -152,6 +152,10 @@ pub struct Environment {
     pub clock_ns: f64,
     /// The clock: `tsc`, or the system's.
     pub clock: String,
+    /// A number that tells it from machines of the same name: a digest of the system's machine-id, which can't be read out of it. Absent
+    /// where there is none, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_id: Option<String>,
 }
 
 /// One trial's line in `results.jsonl`.

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
 use crate::result::{Environment, PlaceInfo};
@@ -22,7 +24,15 @@ pub fn machine() -> Environment {
         load_1min: load_1min(),
         clock_ns: clock.cost_ns(),
         clock: clock.kind().into(),
+        machine_id: machine_id(),
     }
+}
+
+/// A digest of the system's machine-id, which is to be kept secret (machine-id(5)).
+fn machine_id() -> Option<String> {
+    let id = read("/etc/machine-id").filter(|id| id.len() >= 32)?;
+    let digest = Sha256::new().chain_update("storebench machine ").chain_update(id).finalize();
+    Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The host's name, for results that are not given another.

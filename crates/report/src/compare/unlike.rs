@@ -156,6 +156,9 @@ impl Compared {
     fn machines(&mut self, first: &RunHeader, run: &RunHeader) {
         let (a, b) = (&first.environment, &run.environment);
         self.differ(true, "hardware", &first.hardware, &run.hardware);
+        if let (Some(a), Some(b)) = (&a.machine_id, &b.machine_id) {
+            self.differ(true, "identity", a, b);
+        }
         self.differ(true, "processor", known(a.cpu.as_deref()), known(b.cpu.as_deref()));
         self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
         if !about_the_same(a.memory_bytes, b.memory_bytes) {

@@ -1,4 +1,4 @@
-//! The ground that runs stand on: their processor and kernel, each engine's version, and the build of each engine. Runs that differ
+//! The ground that runs stand on: their machine, its processor and kernel, each engine's version, and the build of each engine. Runs that differ
 //! in one of these are of another method.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +16,16 @@ pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     all
 }
 
-/// A run's processor, its kernel, and each engine's version.
+/// A run's machine, its processor, its kernel, and each engine's version.
 fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
     let environment = &run.header.environment;
     let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
     made.entry("kernel".into()).or_default().insert(&environment.kernel);
+    // Two machines can have one name, above all the one that a system gives to all of its machines.
+    if let Some(id) = &environment.machine_id {
+        made.entry(format!("{} with the identity", run.header.hardware)).or_default().insert(id);
+    }
     for trial in &run.trials {
         let Some(measured) = trial.ok() else { continue };
         made.entry(trial.cell.store().to_owned()).or_default().insert(&measured.store_version);
@@ -165,6 +169,16 @@ mod tests {
         assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
         assert_eq!(with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
         assert_eq!(with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
+        // Two that are known, of one name: one whose is not known says nothing.
+        let known =
+            |id: &'static str| move |run: &mut Run| run.header.environment.machine_id = Some(id.into());
+        assert_eq!(with(&known("b7")), ["", ""]);
+        let two = ["a1", "b7"].map(|id| {
+            let mut run = of(&["lmdb"]);
+            known(id)(&mut run);
+            run
+        });
+        assert_eq!(said(&two), ["box with the identity a1", "box with the identity b7"]);
         let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
         assert_eq!(with(&newer)[1], "lmdb 9.9");
         assert_eq!(said(&[of(&["lmdb"]), of(&["redb"])]), ["", ""], "each has one alone");

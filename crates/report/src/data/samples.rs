@@ -348,6 +348,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             load_1min: Some(0.1),
             clock_ns: 10.0,
             clock: "tsc".into(),
+            machine_id: None,
         },
         places: vec![PlaceInfo {
             name: DEFAULT_PLACE.into(),

@@ -157,6 +157,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
         load_1min: None,
         clock_ns: 10.0,
         clock: "tsc".into(),
+        machine_id: None,
     };
     let header = RunHeader {
         format: FORMAT_VERSION,

@@ -234,7 +234,16 @@ fn what_differs_is_refused_by_name() {
         merge(&scratch, &[&one, &two], "all").complains(Exit::Unlike, &[word]);
         fs::write(two.join("run.json"), whole).unwrap();
     }
-    change(&two, |header| header["environment"]["cores"] = 4096.into());
+    // Two machines that are alike in all but their identity, and two that are not.
+    for (part, id) in [(&one, "a1"), (&two, "b7")] {
+        change(part, |header| header["environment"]["machine_id"] = id.into());
+    }
+    let words = ["two machines are called box", "identity: a1 in", "b7 in"];
+    merge(&scratch, &[&one, &two], "all").complains(Exit::Unlike, &words);
+    change(&two, |header| {
+        header["environment"]["machine_id"] = "a1".into();
+        header["environment"]["cores"] = 4096.into();
+    });
     let words = ["two machines are called box", "processors: "];
     merge(&scratch, &[&one, &two], "all").complains(Exit::Unlike, &words);
     assert!(!scratch.join("all").exists());
