@@ -235,6 +235,7 @@ Examples:
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run ycsb --store rocksdb -P workloada -p recordcount=100000
   storebench run crud --quick --store lmdb --threads 1,2,4 --one-at-a-time
+  storebench run life --like ./thumbnails --records 5000      records like yours
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
@@ -274,6 +275,9 @@ pub struct RunArgs {
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
     pub axes: AxisArgs,
+    /// Take sizes and kind of the records from your own data: a folder of files, data.csv:column, app.db:table or app.db:table.column
+    #[arg(long, value_name = "DATA", help_heading = "Narrowing the axes", value_hint = ValueHint::AnyPath, conflicts_with_all = ["resume", "record_size", "data"])]
+    pub like: Option<String>,
     #[command(flatten, next_help_heading = "How cells are run")]
     pub how: HowArgs,
     #[command(flatten, next_help_heading = "As YCSB is told")]

@@ -117,7 +117,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         storebench_core::lifeline::take_name();
     }
     match command {
-        Command::Run(args) => run::run(stores, &args),
+        Command::Run(args) => run::run(stores, extras, *args),
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Merge(args) => merge::merge(stores, &args),
         Command::Site(args) => site::site(stores, &args),

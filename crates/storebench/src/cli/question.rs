@@ -63,11 +63,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         Some(earlier) => args.or(earlier),
         None => args.clone(),
     };
-    let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
-    if let Some(like) = &like {
-        tell(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
-    }
+    let like = args.like.as_deref().map(|name| likeness(name, extras)).transpose()?;
     let records = args.records.or(like.as_ref().map(|like| like.count));
     let size = args.size.or(like.as_ref().map(|like| like.size));
     let (Some(records), Some(size)) = (records, size) else {
@@ -107,6 +103,14 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         max_memory_bytes: None,
         stores: None,
     })
+}
+
+/// The traits of the data that --like names, which are told.
+pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
+    let like = Likeness::of(name, extras.sqlite_values);
+    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
+    tell(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
+    Ok(like)
 }
 
 /// A plan with so many records, and operations.

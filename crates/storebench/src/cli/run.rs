@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
+use storebench_core::like::Likeness;
 use storebench_core::plan;
 use storebench_core::result::RunHeader;
 use storebench_core::runner::parent::Ended;
@@ -13,15 +15,22 @@ use storebench_core::shown;
 use storebench_core::store::StoreDef;
 
 use super::args::RunArgs;
+use super::extras::Extras;
 use super::finish::finish;
 use super::launch::{self, Launch, go_on};
 use super::output::print;
 use super::prepare::Started;
 use super::start::{Start, start};
-use super::{files, parts, properties, remote, resume, runs, signals};
+use super::{files, parts, properties, question, remote, resume, runs, signals};
 
 /// Runs a study, or resumes a run.
-pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exit> {
+    if let Some(name) = &args.like {
+        let Likeness { size, data, .. } = question::likeness(name, extras)?;
+        args.axes.axes.set(Axis::RECORD_SIZE, [size]);
+        args.axes.axes.set(Axis::DATA, [data]);
+    }
+    let args = &args;
     args.properties.ycsb.as_deref().map_or(Ok(()), files::can_write_new)?;
     let (path, ended) = match (&args.board.remote, &args.resume) {
         (Some(host), _) => return remote::run(stores, args, host, &*signals::listen()?),

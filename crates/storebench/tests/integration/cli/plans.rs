@@ -53,6 +53,28 @@ fn a_plan_of_ones_own_runs() {
 }
 
 #[test]
+fn records_are_like_ones_own_data() {
+    let scratch = Scratch::in_memory();
+    for number in 0..20 {
+        scratch.write(&format!("own/{number}"), "the same words ".repeat(40 + number));
+    }
+    let run = "run life --quick --store flat-folder --churn uniform --records 30 --turnover 1 --like own";
+    let said = scratch.storebench(run).ends(Exit::Success);
+    assert!(said.err.contains("your data: 20 values: median") && said.err.contains("compressible"), "{said}");
+    let run = scratch.results();
+    let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
+    assert_eq!(trial.cell.data().name(), "compressible");
+    let stored = &trial.ok().unwrap().stored;
+    let mean = stored.value_bytes / stored.records;
+    assert!((600..900).contains(&mean), "values of 600 to 885 bytes have a mean of {mean}");
+    for (with, word) in [("--record-size 1KiB", "--record-size"), ("--data incompressible", "--data")] {
+        let both = format!("run life --quick --like own {with}");
+        scratch.storebench(&both).complains(Exit::Usage, &["--like", word]);
+    }
+    scratch.storebench("run life --quick --like nowhere").complains(Exit::BadValue, &["--like: ", "nowhere"]);
+}
+
+#[test]
 fn a_wrong_plan_is_told_by_line() {
     let scratch = Scratch::in_memory();
     for (from, to, words) in [

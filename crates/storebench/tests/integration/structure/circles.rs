@@ -53,10 +53,12 @@ const CLI: Modules = &[
     ("parts", &["output", "runs"]),
     ("merge", &["args", "launch", "libraries", "output", "runs"]),
     ("board", &["args", "launch", "prepare", "remote", "resume", "runs", "signals", "start", "usage"]),
+    ("question", &["args", "extras", "output"]),
     (
         "run",
         &[
             "args",
+            "extras",
             "files",
             "finish",
             "launch",
@@ -64,6 +66,7 @@ const CLI: Modules = &[
             "parts",
             "prepare",
             "properties",
+            "question",
             "remote",
             "resume",
             "runs",
@@ -71,7 +74,6 @@ const CLI: Modules = &[
             "start",
         ],
     ),
-    ("question", &["args", "extras", "output"]),
     ("stages", &["args", "launch", "output", "runs", "signals"]),
     (
         "tune",
