@@ -107,10 +107,11 @@ storm: ## Run small studies for STORM seconds while all that can go wrong does
 		$$STOREBENCH_CARGO_FLAGS -- torture::storm --nocapture
 
 .PHONY: check
-check: ## Check format, lints, scripts, and the dependencies' licences
+check: ## Check format, lints, packages, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
+	@$(environment) && cargo package --workspace --no-verify --allow-dirty --offline --quiet
 	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh examples/node/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 

@@ -5,7 +5,7 @@
 #
 # usage: scripts/dist.sh FOLDER [TARGET]      makes them in FOLDER; TARGET: those of scripts/target.sh, this machine by default
 #        scripts/dist.sh --check FOLDER       installs each that is there and for this machine, and measures with it: in a root with
-#                                             nothing but the C library, in ROOTS, in an image, and with pip
+#                                             nothing but the C library, in ROOTS, in an image, and with pip. Needs to be root
 # environment:
 #   FEATURES, PROFILE   as for scripts/cross.sh; a check looks for these stores
 #   ROOTS               the Debians and Ubuntus in which they are installed, by name; empty: bullseye trixie focal noble (the oldest
@@ -116,8 +116,21 @@ make_stage() {
 
 # ---- The packages
 
+# size_of FILE...: how long all of them are, in words.
+size_of() {
+    du -ck --apparent-size "$@" | awk 'END { printf "%.1f MiB\n", $1 / 1024 }'
+}
+
+# made FILE FOLDER...: says how large a package is, and what it takes where it is installed.
+made() {
+    file=$1
+    shift
+    say "made: ${file##*/}, $(size_of "$file") to fetch, $(size_of "$@") installed"
+}
+
 make_archive() {
     (cd "$box" && tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - "$name") | gzip -n9 >"$folder/$name.tar.gz"
+    made "$folder/$name.tar.gz" "$stage"
 }
 
 # Debian's own tool packs what lies where it will be installed.
@@ -143,12 +156,14 @@ Description: $about
  latency, space, memory, and what survives a power cut.
 END
     find "$tree" -exec touch -h -d @0 {} +
-    SOURCE_DATE_EPOCH=0 dpkg-deb --root-owner-group -Zxz --build "$tree" "$folder/storebench_${version}_$TARGET_DEBIAN.deb" >/dev/null
+    deb=$folder/storebench_${version}_$TARGET_DEBIAN.deb
+    SOURCE_DATE_EPOCH=0 dpkg-deb --root-owner-group -Zxz --build "$tree" "$deb" >/dev/null
+    made "$deb" "$tree/usr"
 }
 
 # Python's tool packs a folder that is laid out as a wheel.
 make_wheel() {
-    tree=$box/wheel
+    tree=$box/wheel tag=py3-none-manylinux_$(echo $oldest_glibc | tr . _)_$TARGET_MACHINE
     mkdir -p "$tree/storebench-$version.data/scripts" "$tree/storebench-$version.dist-info" "$tree/storebench-$version.data/data"
     cp "$stage/bin/storebench" "$tree/storebench-$version.data/scripts/"
     cp -R "$stage/share" "$stage/include" "$tree/storebench-$version.data/data/"
@@ -168,10 +183,11 @@ END
 Wheel-Version: 1.0
 Generator: storebench
 Root-Is-Purelib: false
-Tag: py3-none-manylinux_$(echo $oldest_glibc | tr . _)_$TARGET_MACHINE
+Tag: $tag
 END
     SOURCE_DATE_EPOCH=315532800 "$cache/python/bin/python" -m wheel pack --dest-dir "$folder" "$tree" >"$box/wheel.log" 2>&1 ||
         fail "no wheel: $(tail -n 1 "$box/wheel.log")"
+    made "$folder/storebench-$version-$tag.whl" "$tree"
 }
 
 make_packages() {
@@ -188,14 +204,14 @@ make_packages() {
     version=$(own_version)
     repository=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
     about=$(sed -n 's/^description = "\(.*\)"$/\1/p' crates/storebench/Cargo.toml | head -n 1)
-    name=storebench-$version-$TARGET_MACHINE-linux
+    name=$(archive_name)
     stage=$box/$name
     make_stage
     make_archive
     make_deb
     make_wheel
     (cd "$folder" && sha256sum "$name.tar.gz" storebench_*"_$TARGET_DEBIAN.deb" storebench-*"_$TARGET_MACHINE.whl" >"$name.sha256")
-    say "made, for glibc $glibc or newer, $(du -sh "$stage/bin" | cut -f 1) of program: $(awk '{ print $2 }' "$folder/$name.sha256" | paste -sd ' ')"
+    say "all for glibc $glibc or newer; their SHA-256 are in $name.sha256"
 }
 
 # ---- The check: each where it is to work
@@ -273,9 +289,9 @@ from_ubuntu() {
     cd "$before"
 }
 
-# Sets base to a system that has nothing but its base; it is empty where the system is skipped.
+# base_of SYSTEM [PACKAGE]: sets base to a system that has nothing but its base, and that package; it is empty where the system is skipped.
 base_of() {
-    suite=$1 base=$cache/roots/$1
+    suite=$1 more=${2:-} base=$cache/roots/$1${2:+-with-$2}
     [ ! -e "$base" ] || return 0
     command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is missing: \`scripts/setup.sh cross-test\` installs it"
     mkdir -p "$cache/roots"
@@ -287,7 +303,7 @@ base_of() {
             ;;
         *) set -- "$suite" "$box/new" ;;
     esac
-    debootstrap --variant=minbase "$@" >"$box/debootstrap.log" 2>&1 ||
+    debootstrap --variant=minbase ${more:+"--include=$more"} "$@" >"$box/debootstrap.log" 2>&1 ||
         fail "no root of $suite: $(tail -n 1 "$box/debootstrap.log")"
     mv "$box/new" "$base"
 }
@@ -329,15 +345,14 @@ check_image() {
     say "checked: Dockerfile makes an image of ${1##*/}, and it runs"
 }
 
-# The wheel, in an environment of its own.
+# The wheel, in the oldest Debian, which has Python beside its base.
 check_wheel() {
-    python3 -m venv "$box/venv"
-    "$box/venv/bin/pip" install --quiet --disable-pip-version-check --no-index "$1" >"$box/pip.log" 2>&1 ||
-        fail "pip does not install ${1##*/}: $(tail -n 1 "$box/pip.log")"
-    mkdir "$box/pip"
-    "$box/venv/bin/storebench" run crud --quick --records 100 --record-size 1KiB --data compressible --operations 20 --trials 2 \
-        --at "$box/pip" --out "$box/pip/runs" >"$box/pip.log" 2>&1 || fail "what pip installed does not work: $(tail -n 1 "$box/pip.log")"
-    say "checked: pip installs ${1##*/}, and it runs"
+    base_of bullseye python3-venv
+    cp -a "$base" "$box/python"
+    cp "$1" "$box/python/tmp"
+    in_root "$box/python" /work/venv/bin/storebench \
+        "python3 -m venv /work/venv && /work/venv/bin/pip install --quiet --no-index /tmp/${1##*/}"
+    say "checked: pip installs ${1##*/} in bullseye, and it runs there"
 }
 
 check() {

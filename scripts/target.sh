@@ -62,6 +62,10 @@ own_version() {
     sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1
 }
 
+archive_name() {
+    echo "storebench-$(own_version)-$TARGET_MACHINE-linux"
+}
+
 rust_library() {
     command -v rustup >/dev/null 2>&1 || return 0
     if rustup target list --installed | grep -qx "$1"; then return 0; fi

@@ -569,5 +569,24 @@ fake uname 'echo Darwin'
 run scripts/dist.sh "$box/out"
 verdict 'dist: not on macOS' complained 'packages are made on Linux only'
 
+# What cargo binstall is told, with the values that it puts in.
+binstall() {
+    awk -v part="[package.metadata.binstall.overrides.$1]" '$0 == part { found = 1; next } /^\[/ { found = 0 } found' \
+        crates/storebench/Cargo.toml | sed -n "s/^$2 = \"\(.*\)\"\$/\1/p" |
+        sed "s|{ repo }|$repository|; s|{ version }|$version|g; s|{ bin }|storebench|"
+}
+repository=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml)
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+told=$(sed -n 's/^\[package.metadata.binstall.overrides.\(.*\)\]$/\1/p' crates/storebench/Cargo.toml)
+released=$(sed -n 's/^ *target: \[\(.*\)\]$/\1/p' .github/workflows/release.yml | sed 's/, /\n/g')
+verdict 'binstall: the targets are those of a release' test "$told" = "$released"
+for target in $told; do
+    # shellcheck disable=SC2016 # expanded in the shell that is started
+    archive=$(root=$PWD sh -euc '. scripts/target.sh && of_target "$1" && archive_name' sh "$target")
+    verdict "binstall: the archive for $target" \
+        test "$(binstall "$target" pkg-url)" = "$repository/releases/download/v$version/$archive.tar.gz"
+    verdict "binstall: the program in it, for $target" test "$(binstall "$target" bin-dir)" = "$archive/bin/storebench"
+done
+
 echo "scripts: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -7,7 +7,6 @@ mod libraries;
 mod native;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The engines that are Rust crates without a version of their own to ask for.
@@ -31,7 +30,8 @@ fn tell_profile() {
 
 /// The versions that Cargo resolved.
 fn tell_crate_versions() {
-    let lock = lock_file().and_then(|path| {
+    let lock = libraries::root().and_then(|root| {
+        let path = root.join("Cargo.lock");
         println!("cargo:rerun-if-changed={}", path.display());
         fs::read_to_string(path).ok()
     });
@@ -39,12 +39,6 @@ fn tell_crate_versions() {
         let version = lock.as_deref().and_then(|text| version_in(text, name)).unwrap_or("unknown");
         println!("cargo:rustc-env=STOREBENCH_{}_VERSION={version}", name.to_uppercase());
     }
-}
-
-/// The lock file of this package or of the workspace that it is in.
-fn lock_file() -> Option<PathBuf> {
-    let package = env::var_os("CARGO_MANIFEST_DIR")?;
-    Path::new(&package).ancestors().map(|folder| folder.join("Cargo.lock")).find(|path| path.exists())
 }
 
 /// The version of a package, from the `name` and `version` lines that a lock file has one after the other.

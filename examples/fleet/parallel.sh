@@ -1,9 +1,11 @@
 #!/bin/sh
 # Runs a study on several machines by GNU parallel over ssh, a part on each, and merges the parts (docs/fleet.md).
 #
-# usage: parallel.sh FOLDER HOST,HOST,... STUDY [OPTION...]
+# usage: parallel.sh [--whole] FOLDER HOST,HOST,... STUDY [OPTION...]
+#   --whole the whole study on each machine, to compare machines: a run of each, in FOLDER/machines
 #   FOLDER  for the results, here; with the same again, what was interrupted is resumed
-#   HOST    as ssh knows it, with storebench in its PATH; a colon is this machine
+#   HOST    as ssh knows it, with storebench in its PATH; a colon is this machine. It is the machine's name, too,
+#           unless --hardware gives another
 set -eu
 
 # The words as a shell on another machine reads them.
@@ -11,10 +13,16 @@ quoted() {
     for word; do printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"; done
 }
 
-# one FOLDER PARTS PART HOST WORD...: a part on its machine, which is the same each time. Its results come here.
+# one FOLDER OUT SHARD HOST WORD...: a part on its machine, which is the same each time. Its results come here.
 one() {
-    folder=$1 shard=$3/$2 out=part-$3 host=$4
+    folder=$1 out=$2 shard=$3 host=$4
     shift 4
+    name=${host#*@}
+    if [ "$host" = : ]; then name=$(hostname); fi
+    case " $* " in
+        *" --hardware"*) ;;
+        *) set -- "$@" --hardware "$name" ;;
+    esac
     status=0
     if [ "$host" = : ]; then
         storebench run "$@" --shard "$shard" --out "$folder/$out" || status=$?
@@ -34,15 +42,24 @@ if [ "${1:-}" = --one ]; then
     one "$@"
     exit
 fi
+whole=
+if [ "${1:-}" = --whole ]; then whole=yes && shift; fi
 if [ $# -lt 3 ]; then
-    sed -n 's/^# \{0,1\}//; 2,6p' "$0" >&2
+    sed -n 's/^# \{0,1\}//; 2,8p' "$0" >&2
     exit 2
 fi
 folder=$1
 hosts=$(printf '%s\n' "$2" | tr ',' '\n')
 shift 2
-parts=$(printf '%s\n' "$hosts" | wc -l)
+out='part-{#}' shard='{#}'/$(printf '%s\n' "$hosts" | wc -l)
+# The only part of one is the whole, and is resumed as parts are.
+if [ -n "$whole" ]; then out='whole-{#}' shard=1/1; fi
 mkdir -p "$folder"
 printf '%s\n' "$hosts" |
-    parallel --jobs 0 --tag --line-buffer "$(quoted "$0" --one "$folder" "$parts") {#} {} $(quoted "$@")"
-storebench merge "$folder"/part-*/*/ --out "$folder/merged"
+    parallel --jobs 0 --tag --line-buffer "$(quoted "$0" --one "$folder") $out $shard {} $(quoted "$@")"
+if [ -z "$whole" ]; then exec storebench merge "$folder"/part-*/*/ --out "$folder/merged"; fi
+mkdir -p "$folder/machines"
+for one in "$folder"/whole-*/; do
+    name=${one#"$folder"/whole-}
+    storebench merge "$one"*/ --out "$folder/machines/machine-${name%/}"
+done

@@ -320,15 +320,15 @@ pub struct BuiltIn {
 
 /// The studies that come with storebench.
 pub const STUDIES: &[BuiltIn] = &[
-    BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
-    BuiltIn { name: "crash", text: include_str!("../../../studies/crash.toml") },
-    BuiltIn { name: "data-size", text: include_str!("../../../studies/data-size.toml") },
-    BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
-    BuiltIn { name: "filesystems", text: include_str!("../../../studies/filesystems.toml") },
-    BuiltIn { name: "life", text: include_str!("../../../studies/life.toml") },
-    BuiltIn { name: "replay", text: include_str!("../../../studies/replay.toml") },
-    BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
-    BuiltIn { name: "ycsb", text: include_str!("../../../studies/ycsb.toml") },
+    BuiltIn { name: "crud", text: include_str!("../studies/crud.toml") },
+    BuiltIn { name: "crash", text: include_str!("../studies/crash.toml") },
+    BuiltIn { name: "data-size", text: include_str!("../studies/data-size.toml") },
+    BuiltIn { name: "device", text: include_str!("../studies/device.toml") },
+    BuiltIn { name: "filesystems", text: include_str!("../studies/filesystems.toml") },
+    BuiltIn { name: "life", text: include_str!("../studies/life.toml") },
+    BuiltIn { name: "replay", text: include_str!("../studies/replay.toml") },
+    BuiltIn { name: "sqlite-settings", text: include_str!("../studies/sqlite-settings.toml") },
+    BuiltIn { name: "ycsb", text: include_str!("../studies/ycsb.toml") },
 ];
 
 /// A plan as text.

@@ -11,7 +11,7 @@ use crate::flash::{Card, Flash};
 use crate::network::{Network, Remote};
 use crate::rotating::{HardDisk, Rotating};
 
-const TEXT: &str = include_str!("../../../machines/disks.toml");
+const TEXT: &str = include_str!("../machines/disks.toml");
 
 static ALL: LazyLock<BTreeMap<String, Disk>> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
 

@@ -7,10 +7,10 @@ use storebench_core::units::{CountRange, SizeRange};
 
 /// The files.
 const FILES: [(&str, &str); 4] = [
-    ("ext4", include_str!("../../../studies/published/crud-ext4.toml")),
-    ("hdd", include_str!("../../../studies/published/crud-hdd.toml")),
-    ("ssd-video", include_str!("../../../studies/published/crud-ssd-video.toml")),
-    ("hdd-video", include_str!("../../../studies/published/crud-hdd-video.toml")),
+    ("ext4", include_str!("../studies/published/crud-ext4.toml")),
+    ("hdd", include_str!("../studies/published/crud-hdd.toml")),
+    ("ssd-video", include_str!("../studies/published/crud-ssd-video.toml")),
+    ("hdd-video", include_str!("../studies/published/crud-hdd-video.toml")),
 ];
 
 /// A published table of winners.

@@ -105,6 +105,12 @@ pub const WIREDTIGER: Library = Library {
     assertions: &["Expression returned false"],
 };
 
+/// The folder with Cargo.lock and scripts: the repository, or this package by itself, as a registry hands it on.
+pub fn root() -> Option<PathBuf> {
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
+    package.ancestors().find(|folder| folder.join("Cargo.lock").exists()).map(Path::to_path_buf)
+}
+
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A library that was found.
@@ -161,15 +167,17 @@ impl Library {
         env::var_os(choice).is_none_or(|choice| choice != "system")
     }
 
-    /// The build of its authors' sources by scripts/engines.sh. Where nothing else can stand in for it, it is made now.
+    /// The build of its authors' sources by scripts/engines.sh. It is made now where nothing else can stand in for it, and where
+    /// there is no `make` that would have made it.
     fn built(&self) -> Result<Option<Found>> {
-        let script = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../scripts/engines.sh");
-        // Who builds the package without the repository has no such script.
-        if !self.is_built_here() || !script.exists() {
+        let root =
+            root().ok_or("there is no Cargo.lock, which says what scripts/engines.sh is to compile")?;
+        let script = root.join("scripts/engines.sh");
+        if !self.is_built_here() {
             return Ok(None);
         }
         println!("cargo:rerun-if-changed={}", script.display());
-        if self.packages.is_none() {
+        if self.packages.is_none() || !root.join("Makefile").exists() {
             self.ask(&script, &[])?;
         }
         let told = self.ask(&script, &["--where"])?;

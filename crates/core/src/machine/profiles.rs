@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::Machine;
 
-const TEXT: &str = include_str!("../../../../machines/profiles.toml");
+const TEXT: &str = include_str!("../../machines/profiles.toml");
 
 static ALL: LazyLock<BTreeMap<String, Machine>> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
 

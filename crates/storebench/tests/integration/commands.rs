@@ -200,7 +200,8 @@ fn commands_on_pages_work() {
                 ["make", "-C", folder, ref rest @ ..] => check_make(&root().join(folder), rest, &place),
                 ["make", ref rest @ ..] => check_make(&root(), rest, &place),
                 ["cargo", ref rest @ ..] => check_cargo(rest, &place),
-                ["sbatch", .., script, _] if script.starts_with("examples/") => {
+                ["sbatch", ref words @ ..] => {
+                    let script = words.iter().find(|word| !word.starts_with('-')).unwrap();
                     assert!(root().join(script).exists(), "{place}: there is no such script");
                 }
                 [script, ..] if ["scripts/", "examples/"].iter().any(|folder| script.starts_with(folder)) => {

@@ -3,6 +3,7 @@
 
 mod circles;
 mod comments;
+mod packages;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use storebench_core::error::Exit;
 
-use super::support::{STOREBENCH, Scratch, TINY, contents};
+use super::support::{STOREBENCH, Said, Scratch, TINY, contents, missing, said, yaml};
 
 /// A run on a machine that did nothing else, whatever runs beside this test.
 fn quiet_run() -> (Scratch, PathBuf) {
@@ -81,23 +81,6 @@ fn what_is_submitted_is_the_run_as_it_is_and_the_site_names_who_measured_it() {
     let runs = fs::read_to_string(scratch.join("site/runs.html")).unwrap();
     assert!(runs.contains("<td>Ada</td><td>nobody</td>"), "{runs}");
 
-    // The commands of the workflow of such a collection.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let workflow = fs::read_to_string(root.join("examples/results/results.yml")).unwrap();
-    let commands: Vec<&str> = workflow
-        .lines()
-        .filter_map(|line| line.split_once("run: /tmp/storebench/bin/storebench "))
-        .map(|(_, words)| words)
-        .collect();
-    assert_eq!(commands.len(), 2, "{commands:?}");
-    for words in commands {
-        let command = format!("{STOREBENCH} {words}");
-        let mut shell = Command::new("/bin/sh");
-        let ended = shell.args(["-euc", &command]).current_dir(scratch.join("mine/new")).output().unwrap();
-        assert!(ended.status.success(), "{command}: {ended:?}");
-    }
-    assert!(scratch.join("mine/new/site/index.html").exists());
-
     let before = contents(&scratch.join("mine"));
     let said = scratch.storebench("submit latest --by Ada --into mine/new").ends(Exit::BadValue);
     assert!(said.err.contains("--into takes a new directory"), "{said}");
@@ -108,4 +91,129 @@ fn what_is_submitted_is_the_run_as_it_is_and_the_site_names_who_measured_it() {
     let said = scratch.storebench("submit latest --by Ada --into other").ends(Exit::Unsound);
     assert!(said.out.contains("other programs     no"), "{said}");
     assert!(contents(&scratch.join("mine")) == before && !scratch.join("other").exists());
+}
+
+/// The repository of a collection, whose workflow runs here.
+struct Collection<'a> {
+    scratch: &'a Scratch,
+    workflow: Value,
+}
+
+impl<'a> Collection<'a> {
+    /// Two runs are in it: one is not sound, and one can't be read.
+    fn new(scratch: &'a Scratch, run: &Path) -> Collection<'a> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let workflow = yaml(&root.join("examples/results/results.yml"));
+        fs::create_dir_all(scratch.join("collection/results")).unwrap();
+        let collection = Collection { scratch, workflow };
+        collection.git("git init -q && git config user.name Ada && git config user.email ada@example.com");
+        collection.copy(run, "box/unsound");
+        change(&collection.run("box/unsound"), |trial| trial["others_processors"] = 99.0.into());
+        scratch.write("collection/results/box/unreadable/run.json", "{");
+        collection.commit();
+        collection
+    }
+
+    fn git(&self, words: &str) {
+        let mut shell = Command::new("/bin/sh");
+        let ended =
+            shell.args(["-euc", words]).current_dir(self.scratch.join("collection")).output().unwrap();
+        assert!(ended.status.success(), "{words}: {ended:?}");
+    }
+
+    fn commit(&self) {
+        self.git("git add --all && git commit -q -m more");
+    }
+
+    /// The folder of a run.
+    fn run(&self, name: &str) -> PathBuf {
+        self.scratch.join("collection/results").join(name)
+    }
+
+    /// Copies a run there.
+    fn copy(&self, run: &Path, name: &str) {
+        fs::create_dir_all(self.run(name)).unwrap();
+        for file in fs::read_dir(run).unwrap().flatten().filter(|file| file.path().is_file()) {
+            fs::copy(file.path(), self.run(name).join(file.file_name())).unwrap();
+        }
+    }
+
+    /// Runs a step of the workflow as GitHub does.
+    fn step(&self, name: &str) -> Said {
+        let steps = self.workflow["jobs"]["check"]["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["name"] == name).unwrap();
+        let script = step["run"].as_str().unwrap().replace("/tmp/storebench/bin/storebench", STOREBENCH);
+        let temporary = tempfile::tempdir_in(self.scratch.path()).unwrap();
+        let mut shell = Command::new("bash");
+        shell.args(["-eo", "pipefail", "-c", &script]).current_dir(self.scratch.join("collection"));
+        let workspace = self.scratch.join("collection");
+        said(shell.env("RUNNER_TEMP", temporary.path()).env("GITHUB_WORKSPACE", workspace))
+    }
+
+    /// The words of the workflow for a pull request that makes these changes, which are then gone.
+    fn pull_request(&self, changes: impl FnOnce()) -> Said {
+        changes();
+        self.commit();
+        let said = self.step("Check what is submitted");
+        self.git("git reset -q --hard HEAD^ && git clean -qfd");
+        said
+    }
+}
+
+#[test]
+fn a_collection_takes_what_submit_makes_and_refuses_all_else() {
+    if Command::new("git").arg("--version").output().is_err() {
+        return missing("a collection's pull requests", "git is not installed");
+    }
+    let (scratch, run) = quiet_run();
+    let name = run.file_name().unwrap().to_str().unwrap().to_owned();
+    scratch.storebench("submit latest --by=--Ada' --into new").ends(Exit::Success);
+    let made = scratch.join("new/results/box").join(&name);
+    let collection = Collection::new(&scratch, &run);
+    let ours = format!("box/{name}");
+    let submit = || collection.copy(&made, &ours);
+
+    let said = collection.pull_request(submit);
+    assert_eq!(said.code, Some(0), "the runs of others are no matter\n{said}");
+    let said = collection.pull_request(|| drop(scratch.write("collection/README.md", "Runs.")));
+    assert!(said.code == Some(0) && said.out.contains("No run is submitted."), "{said}");
+    let refused = |why: &str, changes: &dyn Fn()| {
+        let said = collection.pull_request(changes);
+        assert!(said.code != Some(0) && format!("{}{}", said.out, said.err).contains(why), "{why}\n{said}");
+    };
+    refused("submission.json", &|| {
+        submit();
+        fs::remove_file(collection.run(&ours).join("submission.json")).unwrap();
+    });
+    refused("is not what `storebench submit` makes", &|| {
+        collection.copy(&made, &format!("another/{name}"));
+    });
+    refused("other programs     no", &|| {
+        submit();
+        change(&collection.run(&ours), |trial| trial["others_processors"] = 99.0.into());
+    });
+    let changes_nothing_else = "who submits runs changes nothing else";
+    refused(changes_nothing_else, &|| {
+        change(&collection.run("box/unsound"), |trial| trial["others_processors"] = 0.0.into())
+    });
+    refused(changes_nothing_else, &|| {
+        submit();
+        fs::remove_dir_all(collection.run("box/unsound")).unwrap();
+    });
+    refused(changes_nothing_else, &|| {
+        submit();
+        scratch.write("collection/.github/workflows/results.yml", "");
+    });
+    refused(changes_nothing_else, &|| {
+        submit();
+        let file = collection.run(&ours).join("run.json");
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", file).unwrap();
+    });
+
+    submit();
+    let said = collection.step("Check every run");
+    assert!(said.code != Some(0) && said.out.contains("unsound"), "each night all of them\n{said}");
+    assert_eq!(collection.step("Make the site").code, Some(0));
+    assert!(scratch.join("collection/site/index.html").exists());
 }

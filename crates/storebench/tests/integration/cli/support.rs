@@ -329,3 +329,11 @@ pub fn fields(value: &Value, into: &mut BTreeSet<String>) {
         _ => {}
     }
 }
+
+/// A file in YAML.
+pub fn yaml(path: &Path) -> Value {
+    let read = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
+    let read = said(Command::new("python3").args(["-c", read]).arg(path));
+    assert_eq!(read.code, Some(0), "{read}");
+    serde_json::from_str(&read.out).unwrap()
+}

@@ -1,6 +1,7 @@
 //! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are held to their
 //! readers' schemas, and their commands run.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -8,11 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
+use storebench::STORES;
 use storebench_core::error::Exit;
+use storebench_core::plan;
+use storebench_core::schedule::Room;
+use storebench_core::shard::Split;
 
 use super::{BLOCKS, PLAN, only, read};
 use crate::cli::machines::can_limit;
-use crate::cli::support::{STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for};
+use crate::cli::support::{
+    STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for, yaml,
+};
 use crate::snippets::python::python_with;
 
 /// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.
@@ -45,6 +52,13 @@ fn command(scratch: &Scratch, program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
+/// The other machine is a folder of this one.
+fn another_machine(scratch: &Scratch) {
+    fs::create_dir(scratch.join("there")).unwrap();
+    program(scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
+    program(scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
+}
+
 /// The words of the plan after `run`.
 fn study() -> &'static str {
     PLAN.strip_prefix("run ").unwrap()
@@ -56,10 +70,7 @@ fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
         return missing("GNU parallel's parts", "parallel is not installed");
     }
     let scratch = Scratch::in_memory();
-    // The other machine is a folder of this one.
-    fs::create_dir(scratch.join("there")).unwrap();
-    program(&scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
-    program(&scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
+    another_machine(&scratch);
     let run = || {
         let mut command = command(&scratch, fleet("parallel.sh"));
         command.args(["results", ":,user@node2"]).args(study().split_whitespace());
@@ -84,6 +95,36 @@ fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
         usage.err.starts_with("Runs a study on several machines") && usage.err.contains("usage: "),
         "{usage}"
     );
+}
+
+#[test]
+fn gnu_parallel_names_each_machine_and_runs_the_whole_plan_on_each() {
+    if !has("parallel") {
+        return missing("GNU parallel's machines", "parallel is not installed");
+    }
+    let scratch = Scratch::in_memory();
+    another_machine(&scratch);
+    let study = study().replace(" --hardware box", "");
+    let here = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let names = |machines: &str| -> Vec<String> {
+        let folders = fs::read_dir(scratch.join(machines)).unwrap();
+        let mut names: Vec<_> = folders.map(|entry| read(&entry.unwrap().path()).header.hardware).collect();
+        names.sort_by_key(|name| name == "node2");
+        names
+    };
+    let run = |words: &[&str]| {
+        let mut command = command(&scratch, fleet("parallel.sh"));
+        said(command.args(words).arg(":,user@node2").args(study.split_whitespace())).ends(Exit::Success)
+    };
+    run(&["parts"]);
+    assert_eq!(names("parts/merged"), [here.trim(), "node2"]);
+    run(&["--whole", "all"]);
+    assert_eq!(names("all/machines"), [here.trim(), "node2"]);
+    for machine in ["machine-1", "machine-2"] {
+        assert_complete(&read(&scratch.join("all/machines").join(machine)), CELLS, BLOCKS);
+    }
+    let report = scratch.storebench("report all/machines").ends(Exit::Success);
+    assert!([here.trim(), "node2"].iter().all(|name| report.out.contains(name)), "{report}");
 }
 
 /// A Slurm of several nodes, all of them on this machine; its daemons end with it.
@@ -271,6 +312,7 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     assert_eq!(trials_of_all, 2 * CELLS * trials);
     assert!(machines.iter().all(|run| run.header.hardware != node));
     assert!(machines.iter().flat_map(|run| &run.trials).all(|trial| trial.ok().is_some()));
+    whole_on(&slurm, &scratch, &machines[0].header.hardware);
     // The killed machine comes up again, and whoever starts there next gives back what it held.
     scratch.storebench(&format!("clean {place}")).ends(Exit::Success);
     drop(slurm);
@@ -278,25 +320,43 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     scratch.assert_nothing_left();
 }
 
-/// A file in YAML.
-fn yaml(name: &str) -> Value {
-    let read = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
-    let read = said(Command::new("python3").args(["-c", read]).arg(fleet(name)));
-    assert_eq!(read.code, Some(0), "{read}");
-    serde_json::from_str(&read.out).unwrap()
+/// Has one of Slurm's nodes run the whole plan.
+fn whole_on(slurm: &Slurm, scratch: &Scratch, node: &str) {
+    let submit = |words: &[&str]| {
+        let mut submit = command(scratch, "sbatch");
+        let (script, results) = (fleet("slurm.sh"), scratch.join("whole"));
+        submit.env("SLURM_CONF", &slurm.conf).env("PLACE", scratch.path()).env("RESULTS", results);
+        submit.args(["--wait", &format!("--nodelist={node}")]).arg(script).args(words);
+        said(&mut submit).ends(Exit::Success);
+    };
+    let study = study().replace(" --hardware box", "");
+    submit(&[&["--whole"], &study.split_whitespace().collect::<Vec<_>>()[..]].concat());
+    submit(&["--merge"]);
+    let run = read(&scratch.join(&format!("whole/machines/machine-{node}")));
+    assert_complete(&run, CELLS, BLOCKS);
+    assert_eq!(run.header.hardware, node);
 }
 
 /// Runs a script of a file, with the study narrowed and other words in place of some.
 fn try_script(scratch: &Scratch, script: &str, words: &[(&str, &str)], more: &[(&str, &str)]) -> Said {
-    assert!(script.contains("run crud --quick "), "{script}");
-    let script = script.replace("crud --quick", study());
+    assert!(script.contains("run crud --shard "), "{script}");
+    let script = script.replace("crud", study());
     let script = words.iter().fold(script, |script, (word, other)| script.replace(word, other));
     said(command(scratch, "/bin/sh").args(["-euc", &script]).envs(more.iter().copied()))
 }
 
+/// Checks that each part of the study in a file's script has positions to measure, so that no machine is there for nothing.
+fn assert_all_have_work(script: &str, parts: usize) {
+    let study = script.split(" run ").nth(1).unwrap().split(" --shard ").next().unwrap();
+    let parts = u32::try_from(parts).unwrap();
+    let plan = plan::find(study).unwrap();
+    let split = Split::new(&plan, STORES, &[Room::unbounded("here")], parts).unwrap();
+    assert!((1..=parts).all(|part| split.positions(part).0 > 1), "{study} in {parts} parts");
+}
+
 #[test]
 fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
-    let job = yaml("kubernetes.yaml");
+    let job = yaml(&fleet("kubernetes.yaml"));
     let spec = &job["spec"];
     assert_eq!([&job["apiVersion"], &job["kind"]], ["batch/v1", "Job"]);
     assert_eq!(spec["completionMode"], "Indexed");
@@ -322,11 +382,13 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
     };
     assert_eq!(apart["labelSelector"]["matchLabels"], *labels);
     assert_eq!(container["command"], serde_json::json!(["/bin/sh", "-euc"]));
+    let script = container["args"][0].as_str().unwrap();
+    assert_all_have_work(script, parts["value"].as_str().unwrap().parse().unwrap());
     let scratch = Scratch::in_memory();
     let words = [("/place", "."), ("/results", "results"), ("--hardware box ", "")];
     for index in ["0", "1"] {
         let env = [("JOB_COMPLETION_INDEX", index), ("PARTS", "2"), ("NODE", "node")];
-        try_script(&scratch, container["args"][0].as_str().unwrap(), &words, &env).ends(Exit::Success);
+        try_script(&scratch, script, &words, &env).ends(Exit::Success);
     }
     let runs = ["1", "2"].map(|part| only(&scratch.join(&format!("results/part-{part}"))));
     assert!(runs.iter().all(|run| read(run).header.hardware == "node"));
@@ -337,7 +399,7 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
 
 #[test]
 fn the_workflow_has_what_it_must_and_its_parts_run() {
-    let workflow = yaml("github-actions.yml");
+    let workflow = yaml(&fleet("github-actions.yml"));
     assert!(workflow["on"].get("workflow_dispatch").is_some(), "{workflow}");
     let jobs = &workflow["jobs"];
     for job in ["part", "merge"] {
@@ -354,6 +416,7 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
     };
     let part = script("part", "Run a part");
     let parts = jobs["part"]["strategy"]["matrix"]["part"].as_array().unwrap();
+    assert_all_have_work(&part, parts.len());
     assert!(part.contains(&format!("${{{{ matrix.part }}}}/{}\"", parts.len())), "{part}");
     let scratch = Scratch::in_memory();
     fs::create_dir_all(scratch.join("storebench/bin")).unwrap();
@@ -362,11 +425,17 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
         let number = number.as_str().unwrap();
         // As upload and download do.
         let results = format!("--out parts/part-{number}");
-        let words = [("${{ matrix.part }}", number), ("--out results", &results)];
-        try_script(&scratch, &part, &words, &[]).ends(Exit::Success);
+        let words = [("${{ matrix.part }}", number), ("--out results", &results), ("--hardware box ", "")];
+        try_script(&scratch, &part, &words, &[("RUNNER_NAME", "Runner 7")]).ends(Exit::Success);
     }
     said(command(&scratch, "/bin/sh").args(["-euc", &script("merge", "Merge")])).ends(Exit::Success);
-    assert_complete(&read(&scratch.join("merged")), CELLS, BLOCKS);
+    let merged = fs::read_dir(scratch.join("merged")).unwrap();
+    let merged: Vec<_> = merged.map(|machine| read(&machine.unwrap().path())).collect();
+    let names: BTreeSet<String> = merged.iter().map(|run| run.header.hardware.clone()).collect();
+    let expected = parts.iter().map(|part| format!("Runner 7, part {}", part.as_str().unwrap()));
+    assert_eq!(names, expected.collect(), "each runner is a machine");
+    let trials: usize = merged.iter().map(|run| run.trials.len()).sum();
+    assert_eq!(trials, CELLS * BLOCKS as usize);
     assert!(fs::read_to_string(scratch.join("report.html")).unwrap().contains("storebench"));
 }
 
@@ -402,7 +471,7 @@ fn ready_files_and_the_workflow_of_releases_are_as_their_readers_publish_it() {
 fn the_workflow_of_releases_runs_what_there_is() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let makefile = fs::read_to_string(root.join("Makefile")).unwrap();
-    let workflow = yaml("../../.github/workflows/release.yml");
+    let workflow = yaml(&root.join(".github/workflows/release.yml"));
     let jobs = workflow["jobs"].as_object().unwrap();
     let ran: Vec<&str> = jobs
         .values()
@@ -419,6 +488,11 @@ fn the_workflow_of_releases_runs_what_there_is() {
         }
     }
     assert_eq!(ran.len(), 4, "{ran:?}");
+    // Root is needed, in a system that this was tried in.
+    for (name, job) in jobs.iter().filter(|(name, _)| *name != "draft") {
+        assert_eq!(job["container"]["image"], "rust:1-bookworm", "{name}");
+        assert_eq!(job["container"]["options"], "--privileged --cgroupns=host", "{name}");
+    }
     for target in jobs["package"]["strategy"]["matrix"]["target"].as_array().unwrap() {
         assert!(targets.contains(target.as_str().unwrap()), "{target}");
     }
