@@ -125,7 +125,7 @@ impl Pair {
     }
 }
 
-/// What several machines tell of stores.
+/// The comparisons of stores over several machines.
 #[derive(Debug, Default)]
 pub(crate) struct Fleet {
     /// The fastest store against each other one at each operation and position, the nearest first.

@@ -262,7 +262,7 @@ fn machines_of_one_type_count_as_several_and_are_named() {
     assert_eq!(told(&runs), Vec::<String>::new(), "what is not known is like nothing");
 }
 
-/// What is said of these runs, without what is said of machines.
+/// The sentences on these runs, without the remarks on machines.
 fn said(runs: &[Run]) -> Vec<String> {
     let merged = Merged::new(runs, &["null"]);
     words::sentences(&merged, &fleet(&merged).pairs)

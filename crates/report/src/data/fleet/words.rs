@@ -12,7 +12,7 @@ use crate::stats::MIN_BLOCKS;
 /// Comparisons that are told in a sentence each.
 const TOLD: usize = 10;
 
-/// How many times as long the other store takes: `2.78x`, or `1/1.99x` where it takes less, as small ratios are hard to read.
+/// A ratio of the other store to the first: `2.78x`, or `1/1.99x` where it is less than 1, as small ratios are hard to read.
 pub(crate) fn times(value: f64) -> String {
     match three_digits(1.0 / value) {
         turned if value < 1.0 && turned != three_digits(1.0) => format!("1/{turned}x"),
