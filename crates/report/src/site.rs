@@ -94,9 +94,8 @@ pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>
     pages.par_extend(
         met.par_iter().map(|(pair, met)| page("pairs", &pair_name(pair), pair::page_of(pair, met))),
     );
-    pages.par_extend(
-        site.findings.par_iter().map(|((_, _, name), told)| page("findings", name, finding::page_of(told))),
-    );
+    let measured = site.findings.par_iter().filter(|(_, told)| finding::is_measured(told));
+    pages.par_extend(measured.map(|((_, _, name), told)| page("findings", name, finding::page_of(told))));
     let root = |name: &str, text: String| Page { name: name.to_owned(), text };
     pages.push(root("index.html", index::page(&site, entries)?));
     pages.push(root("runs.html", index::runs(&site)));

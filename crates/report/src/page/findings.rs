@@ -3,7 +3,8 @@
 use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::words::{
-    evidence_line, judged_without, leaning, measured, on_published, takes, telling, why_not,
+    evidence_line, judged_without, leaning, measured, on_published, over_all_machines, takes, telling,
+    why_not,
 };
 use crate::data::findings::{Checked, Counts, Study, check, counts, label, mixed_tiers, unheard};
 use crate::data::merge::Merged;
@@ -121,6 +122,7 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
         (tag("strong").with(&claim.says), " ", source),
         note(("Expected: ", claim.in_words(), ".")),
         on_published(checked).map(|published| note(("On the paper's own figures: ", published, "."))),
+        over_all_machines(checked).map(|over| note(("Over machines: ", over, "."))),
         list(verdicts),
         folded("How it was checked", checks),
     ))

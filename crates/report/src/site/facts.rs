@@ -8,7 +8,6 @@ use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::{Axis, HERE};
 use storebench_core::result::RunHeader;
 use storebench_core::store::{Evidence, Guarantee};
-use storebench_core::units::three_digits;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::name_of;
@@ -154,10 +153,10 @@ pub struct Bout {
     pub figure: String,
     /// The range of each store's figure.
     pub ranges: [String; 2],
-    /// Where each is better, by how many times.
-    pub won: [Vec<(String, String)>; 2],
+    /// Where each is better, by how many times; not where a figure is zero.
+    pub won: [Vec<(String, Option<f64>)>; 2],
     /// Where each is the only candidate, of few trials.
-    pub candidate: [Vec<(String, String)>; 2],
+    pub candidate: [Vec<(String, Option<f64>)>; 2],
     /// Places where trials can't tell which is better.
     pub close: usize,
     /// Places where too few trials leave both as candidates.
@@ -442,8 +441,7 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
     for (place, contest) in met {
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
-        let times = other.times_worse.map(|ratio| format!("{}x", three_digits(ratio.ratio.value)));
-        let won = (place.clone(), times.unwrap_or_default());
+        let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
         match (other.wins, other.rule) {
             (false, Some(Rule::Scatter)) => bout.candidate[winner].push(won),
             // A figure of zero has no ratio that trials could bear out.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use storebench_core::units::counted;
 
-use super::facts::{Facts, Found};
-use super::frame::{UP, link, listed, page, run_link, td};
+use super::facts::{Facts, Found, Outcome};
+use super::frame::{UP, link, listed, page, run_link, td, types};
 use crate::claims::Verdict;
-use crate::markup::{Html, Tag, note, p, row, tag};
+use crate::data::findings::words::over_machines;
+use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
 /// A finding, as each run has found it.
@@ -30,50 +31,73 @@ pub fn all(runs: &[Facts]) -> BTreeMap<(&str, usize, &str), Told<'_>> {
     all
 }
 
+/// The outcomes of those runs that measured anything of a finding.
+fn outcomes<'f>(told: &'f Told<'f>) -> impl Iterator<Item = (&'f Facts, &'f Outcome)> {
+    told.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
+}
+
+/// Whether any run measured anything of a finding. It has a page where one did.
+pub fn is_measured(told: &Told<'_>) -> bool {
+    outcomes(told).next().is_some()
+}
+
+/// On how many machines it holds; `None` of one machine alone.
+fn summed(told: &Told<'_>) -> Option<String> {
+    over_machines(outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)))
+}
+
 /// The page.
 pub fn page_of(told: &Told<'_>) -> String {
     let Some((_, first)) = told.first() else { return String::new() };
-    let mut lines: Vec<_> =
-        told.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?))).collect();
+    let mut lines: Vec<_> = outcomes(told).collect();
     lines
         .sort_by_key(|(run, outcome)| (&run.header.hardware, &outcome.scope, &run.header.started, &run.name));
     let without = told.len() - lines.len();
-    let line = |(run, outcome): &(&Facts, &super::facts::Outcome)| {
+    let line = |(run, outcome): &(&Facts, &Outcome)| {
         let verdict = link(UP, "runs", &run.name, badge(outcome.verdict));
         row(&run.header.hardware, (td(verdict), td(&outcome.scope), td(&outcome.why), td(run_link(UP, run))))
     };
     let rows: Vec<Tag> = lines.iter().map(line).collect();
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
-    let none = rows.is_empty().then(|| p("No run here measured anything of it."));
-    let others = (without > 0 && none.is_none())
-        .then(|| note(format!("{} more measured nothing of it.", counted(without, "run"))));
+    let sum = summed(told)
+        .map(|sum| Html::of((p(("Over machines: ", sum, ".")), types(outcomes(told).map(|(run, _)| run)))));
+    let others =
+        (without > 0).then(|| note(format!("{} more measured nothing of it.", counted(without, "run"))));
     let title = format!("Finding {} of {}", first.number, first.study);
     let says = p(tag("strong").with(&first.says)).class("claim");
     let heads = ["machine", "verdict", "where", "why", "run"];
     page(
         &title,
         &first.source,
-        (says, notes, none, listed("verdicts", "Where it holds", others, &heads, rows)),
+        (says, notes, sum, listed("verdicts", "Where it holds", others, &heads, rows)),
     )
 }
 
-/// The rows of the list of findings.
+/// The rows of the list of findings: of those that any run measured anything of.
 pub fn rows(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Vec<Tag> {
     let one = |((study, number, name), told): (&(&str, usize, &str), &Told<'_>)| {
-        let outcomes = || told.iter().filter_map(|(_, found)| found.outcome.as_ref());
         let machines = |verdict: Verdict| {
-            let on = told
-                .iter()
-                .filter(|(_, found)| found.outcome.as_ref().is_some_and(|own| own.verdict == verdict));
+            let on = outcomes(told).filter(|(_, outcome)| outcome.verdict == verdict);
             let on: std::collections::BTreeSet<&str> =
                 on.map(|(run, _)| run.header.hardware.as_str()).collect();
             (!on.is_empty())
                 .then(|| Html::of((badge(verdict), format!(" on {} ", counted(on.len(), "machine")))))
         };
         let verdicts: Vec<Html> = Verdict::ALL.into_iter().filter_map(machines).collect();
-        let none = outcomes().next().is_none().then_some("not measured");
         let says = told.first().map(|(_, found)| link("", "findings", name, &found.says));
-        row(format!("{study} {number}"), (td(says), td((verdicts, none))))
+        row(format!("{study} {number}"), (td(says), td((verdicts, summed(told).map(small)))))
     };
-    all.iter().map(one).collect()
+    all.iter().filter(|(_, told)| is_measured(told)).map(one).collect()
+}
+
+/// The findings that no run measured anything of, in one list that opens; `None` where there are none.
+pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Option<Tag> {
+    let one = |((study, number, _), told): (&(&str, usize, &str), &Told<'_>)| {
+        let says =
+            told.first().map(|(_, found)| Html::of((&found.says, " ", small(("(", &found.source, ")")))));
+        Html::of((format!("{study} {number}: "), says))
+    };
+    let items: Vec<Html> = all.iter().filter(|(_, told)| !is_measured(told)).map(one).collect();
+    let says = format!("{} of which no run here measured anything", counted(items.len(), "finding"));
+    list(items).map(|items| folded(says, items))
 }

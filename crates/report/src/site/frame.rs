@@ -3,8 +3,9 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Facts, Proof, Speed};
+use crate::data::fleet::machine::{self, Known, Traits};
 use crate::data::moment::{day, to_the_second};
-use crate::markup::{Html, Literal, Part, Tag, column, fill, scroll, small, table, tag};
+use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
 const PAGE: &str = include_str!("page.html");
 /// The longest part of a page's name that is taken from what it is about, in bytes.
@@ -69,6 +70,19 @@ pub fn run_link(root: &str, run: &Facts) -> Tag {
     link(root, "runs", &run.name, (run.header.study.as_str(), " ", day(&run.header.started)))
         .class("run")
         .attr("title", to_the_second(&run.header.started))
+}
+
+/// A note for each type of which several of the runs' machines are: they count as so many.
+pub fn types<'f>(runs: impl Iterator<Item = &'f Facts>) -> Vec<Tag> {
+    let mut machines: Vec<Known> = Vec::new();
+    for header in runs.map(|run| &run.header) {
+        if machines.iter().all(|known| known.name != header.hardware) {
+            let [name, hardware] = [&header.hardware; 2].map(String::clone);
+            machines.push(Known { name, hardware, traits: Traits::of_host(&header.environment) });
+        }
+    }
+    machines.sort_by(|one, next| one.name.cmp(&next.name));
+    machine::of_one_type(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
 /// The figures of a store in a run, each a link to it.

@@ -19,7 +19,7 @@ use super::frame::{
 use super::known::Known;
 use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};
-use crate::markup::{Html, Literal, Tag, list, note, p, row, tag};
+use crate::markup::{Html, Literal, Tag, column, list, note, p, row, scroll, table, tag};
 use crate::page::compressed;
 
 const SEARCH: &str = include_str!("search.html");
@@ -77,16 +77,7 @@ pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
         site.pairs.iter().map(|pair| link("", "pairs", &pair_name(pair), pair.join(" – "))).collect();
     let pairs =
         list(pairs).map(|links| section("pairs", "Pairs: where each is better", links.class("links")));
-    let says = note(
-        "A finding of a paper is checked on each machine by itself. It may hold on one and not on another.",
-    );
-    let findings = listed(
-        "findings",
-        "Published findings",
-        says,
-        &["study", "finding", "verdicts"],
-        finding::rows(&site.findings),
-    );
+    let findings = findings(site);
     let none = site.stores.is_empty().then(|| p("No run here has figures of a store."));
     let machines: IndexSet<&str> = site.runs.iter().map(|run| run.header.hardware.as_str()).collect();
     let subtitle = format!(
@@ -98,6 +89,18 @@ pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
     );
     let content = (Literal(SEARCH), none, stores, pairs, findings);
     Ok(framed("", "Results of storebench", subtitle, content, (data, tag("script").with(Literal(SCRIPT)))))
+}
+
+fn findings(site: &Site<'_>) -> Option<Tag> {
+    let rows = finding::rows(&site.findings);
+    let heads = ["study", "finding", "verdicts"].map(column);
+    let measured = (!rows.is_empty()).then(|| {
+        let says = "A finding of a paper is checked on each machine by itself. It may hold on one and not on another.";
+        Html::of((note(says), scroll(table(heads.into(), rows))))
+    });
+    let others = finding::unmeasured(&site.findings);
+    let is_any = measured.is_some() || others.is_some();
+    is_any.then(|| section("findings", "Published findings", (measured, others)))
 }
 
 fn rows(site: &Site<'_>) -> Rows {

@@ -1,10 +1,16 @@
 //! The page of two stores: under each guarantee, on each machine, which is better at what.
 
-use indexmap::IndexSet;
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
+use storebench_core::units::{counted, three_digits};
 
 use super::facts::{Bout, Duel, Facts};
-use super::frame::{NAMED, UP, circumstances, guarantee, link, listed, page, run_link, store_link, td};
-use crate::markup::{BREAK, Html, Tag, note, row, small, tag};
+use super::frame::{
+    NAMED, UP, circumstances, guarantee, link, listed, page, run_link, section, store_link, td, types,
+};
+use crate::data::fleet::words::on;
+use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 /// The page; the meetings have the order in which they are told.
 pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
@@ -41,8 +47,73 @@ pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
     page(
         &format!("{a} against {b}"),
         "Where each is better",
-        listed("met", "Where they met", says, &heads, met.iter().map(line).collect()),
+        (
+            over_machines(stores, met),
+            listed("met", "Where they met", says, &heads, met.iter().map(line).collect()),
+        ),
     )
+}
+
+/// By how many times each of two is better on a machine.
+type Won = [Vec<f64>; 2];
+
+/// The note on sums over machines.
+const OVER: &str =
+    "A store is better on a machine where it is better in any combination there, and the other in none.";
+
+/// A sentence for each guarantee and figure that several machines have; nothing where none has.
+fn over_machines(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> Option<Tag> {
+    let mut all: IndexMap<(&str, &str), BTreeMap<&str, Won>> = IndexMap::new();
+    for (run, duel) in met {
+        for bout in &duel.bouts {
+            let machines = all.entry((guarantee(&duel.conditions), &bout.figure)).or_default();
+            let own = machines.entry(&run.header.hardware).or_default();
+            for (own, won) in own.iter_mut().zip(&bout.won) {
+                own.extend(won.iter().map(|(_, times)| times.unwrap_or(f64::INFINITY)));
+            }
+        }
+    }
+    let several = all.into_iter().filter(|(_, machines)| machines.len() > 1);
+    let told = several.map(|((guarantee, figure), machines)| {
+        format!("{figure}, {guarantee}: {}.", verdict(stores, machines.values().collect()))
+    });
+    let told = list(told.collect());
+    told.map(|told| {
+        section("machines", "Over machines", (note(OVER), told, types(met.iter().map(|(run, _)| *run))))
+    })
+}
+
+/// On how many machines each store is better, and by how many times.
+fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
+    let is = |own: &Won, [a, b]: [bool; 2]| own[0].is_empty() != a && own[1].is_empty() != b;
+    let of = |which: [bool; 2]| machines.iter().filter(|own| is(own, which)).collect::<Vec<_>>();
+    let mut stores = [(a, 0, of([true, false])), (b, 1, of([false, true]))];
+    stores.sort_by_key(|(_, _, better)| std::cmp::Reverse(better.len()));
+    let [(store, place, better), (other, _, worse)] = &stores;
+    let mut words = match better.as_slice() {
+        [] => format!("neither is better on any of {}", counted(machines.len(), "machine")),
+        better => {
+            let times =
+                || better.iter().flat_map(|own| &own[*place]).copied().filter(|times| times.is_finite());
+            let [least, most] =
+                [times().reduce(f64::min), times().reduce(f64::max)].map(|end| end.map(three_digits));
+            let by = match least.zip(most) {
+                Some((least, most)) if least == most => format!(", by {least} times"),
+                Some((least, most)) => format!(", by {least} to {most} times"),
+                None => String::new(),
+            };
+            format!("{store} is better {}{by}", on(better.len(), machines.len()))
+        }
+    };
+    let others = [
+        (worse.len(), format!("{other} on")),
+        (of([true, true]).len(), "each in some combinations on".into()),
+        (of([false, false]).len(), "not told on".into()),
+    ];
+    for (number, what) in others.into_iter().filter(|(number, _)| *number > 0) {
+        words.push_str(&format!("; {what} {number}"));
+    }
+    words
 }
 
 /// The outcome of one figure in words, with the figures, each line a link to the run.
@@ -67,13 +138,21 @@ fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
 }
 
 /// Who is better, by how many times, and where.
-fn better(store: &str, won: &[(String, String)], places: usize, is_candidate: bool) -> (Html, Option<Tag>) {
+fn better(
+    store: &str,
+    won: &[(String, Option<f64>)],
+    places: usize,
+    is_candidate: bool,
+) -> (Html, Option<Tag>) {
+    let shown =
+        |times: &Option<f64>| times.map_or_else(String::new, |times| format!("{}x", three_digits(times)));
     let candidate = is_candidate.then_some(", the only candidate");
     let name = (tag("b").with(store), candidate);
     match won {
-        [(_, times)] if places == 1 => (Html::of((name, ", ", times)), None),
+        [(_, times)] if places == 1 => (Html::of((name, ", ", shown(times))), None),
         won => {
-            let at: Vec<String> = won.iter().map(|(place, times)| format!("{place}: {times}")).collect();
+            let at: Vec<String> =
+                won.iter().map(|(place, times)| format!("{place}: {}", shown(times))).collect();
             let at = (won.len() <= NAMED).then(|| small(at.join("; ")));
             (Html::of((name, format!(" in {} of {places}", won.len()))), at)
         }

@@ -64,6 +64,76 @@ fn every_link_of_a_site_leads_to_a_page_of_it() {
 }
 
 #[test]
+fn the_page_of_a_pair_sums_over_machines() {
+    let words = |runs: &[Run]| {
+        let page = site(runs)["pairs/a+b.html"].clone();
+        let part = page
+            .split_once("id=\"machines\"")
+            .map(|(_, rest)| rest.split("</section>").next().unwrap().to_owned());
+        part.map(|part| part.split("<li>").find(|line| line.starts_with("get")).unwrap().to_owned())
+    };
+    let all = [duel("one", 3, 3.0), duel("two", 3, 1.5), duel("three", 3, 0.5), duel("four", 1, 3.0)];
+    let told = words(&all).unwrap();
+    let expected =
+        "get, process: a is better on some machines (2 of 4), by 1.50 to 3.00 times; b on 1; not told on 1.";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(
+        words(&all[..2]).unwrap().contains("a is better on all machines (2 of 2), by 1.50 to 3.00 times.")
+    );
+    assert!(
+        words(&[all[3].clone(), duel("five", 1, 2.0)])
+            .unwrap()
+            .contains("neither is better on any of 2 machines; not told on 2")
+    );
+    let page = &site(&all[..2])["pairs/a+b.html"];
+    assert!(
+        page.contains("one and two are of one type (") && page.contains("and count as 2 machines."),
+        "{page}"
+    );
+    // Two runs of one machine are one.
+    assert_eq!(words(&[duel("one", 3, 3.0), duel("one", 3, 3.0)]), None);
+}
+
+/// A run whose claims are those of a study that finds one store faster, and of one that was never run.
+fn claiming(hardware: &str, times: f64) -> Vec<Facts> {
+    const CLAIMS: &str = r#"
+[[claim]]
+says = "a is faster"
+source = "made"
+figure = ["get"]
+expect.winner = { stores = ["a"] }
+
+[[claim]]
+says = "z is faster"
+source = "made"
+figure = ["get"]
+expect.winner = { stores = ["z"] }
+"#;
+    let own = [duel(hardware, 3, times)];
+    let claims = crate::claims::of_run("made", CLAIMS, "test").unwrap().unwrap();
+    let merged = Merged::new(&own, &["null"]).with_published(vec![claims], Vec::new());
+    let source = Source { folder: hardware.to_owned(), measured_by: None, report: None };
+    facts(&Report::new(&merged), source).into_iter().collect()
+}
+
+#[test]
+fn a_finding_is_summed_over_machines_and_those_that_nobody_measured_are_one_list() {
+    let runs = [("one", 3.0), ("two", 2.0), ("three", 0.5)];
+    let facts = runs.iter().flat_map(|(hardware, times)| claiming(hardware, *times)).collect();
+    let site: BTreeMap<String, String> =
+        pages(facts, &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect();
+    let findings: Vec<&String> = site.keys().filter(|name| name.starts_with("findings/")).collect();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let sum = "holds on most machines (2 of 3), not on 1";
+    assert!(site[findings[0]].contains(&format!("Over machines: {sum}.")), "{}", site[findings[0]]);
+    assert!(site[findings[0]].contains("one, three and two are of one type ("));
+    let index = &site["index.html"];
+    assert!(index.contains(sum) && index.contains(findings[0].as_str()));
+    let (_, folded) = index.split_once("1 finding of which no run here measured anything").unwrap();
+    assert!(folded.contains("z is faster") && !folded.contains("href=\"findings/"), "{folded}");
+}
+
+#[test]
 fn one_trial_names_candidates_and_three_a_winner() {
     let pair = &site(&[duel("box", 3, 3.0), duel("other", 1, 3.0)])["pairs/a+b.html"];
     let (_, rows) = pair.split_once("<tbody>").unwrap();

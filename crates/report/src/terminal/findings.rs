@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::words::{
-    covered, evidence_line, judged_without, leaning, measured, on_published, score, takes, telling, why_not,
+    covered, evidence_line, judged_without, leaning, measured, on_published, over_all_machines, score, takes,
+    telling, why_not,
 };
 use crate::data::findings::{
     Checked, Counts, NOT_APPLICABLE, Study, check, counts, label, mixed_tiers, unheard,
@@ -144,6 +145,9 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
     below(format!("expected: {}", checked.claim.in_words()));
     if let Some(published) = on_published(checked) {
         below(format!("on the paper's own figures: {published}"));
+    }
+    if let Some(over) = over_all_machines(checked) {
+        below(format!("over machines: {over}"));
     }
     for verdict in Verdict::ALL {
         let alike: Vec<&Finding> =

@@ -19,7 +19,8 @@ pub fn beyond_share(measured: &Measured, millionths: u64) -> Vec<Doubt> {
                 "it had {:.0} % of a processor's time, where the machine's share is {} %: the work was over too soon for that to \
                  take effect, so measure more operations",
                 had * 100.0,
-                share * 100.0
+                // Divided once, so that it is the number that was asked for, and not one beside it.
+                millionths as f64 / 1e4
             ),
         })
     };
@@ -95,6 +96,20 @@ mod tests {
         assert_eq!(doubted(operations(), 55_000), ["get"]);
         assert_eq!(doubted(operations(), 40_000), ["get", "insert"]);
         assert!(doubted(operations(), 1_000_000).is_empty());
+    }
+
+    #[test]
+    fn the_share_is_told_as_it_was_asked_for() {
+        let reason = |millionths| {
+            let operations = vec![operation("get", Some((1000, 1000)))];
+            let doubts = beyond_share(&Measured { operations, ..Measured::default() }, millionths);
+            doubts[0].reason.clone()
+        };
+        for (millionths, words) in
+            [(35_000, "share is 3.5 %:"), (57_000, "share is 5.7 %:"), (290_000, "share is 29 %:")]
+        {
+            assert!(reason(millionths).contains(words), "{}", reason(millionths));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use unicode_width::UnicodeWidthStr;
 
-use super::words::lacks;
+use super::words::{self, lacks};
 use super::*;
 use crate::claims::{self, Coverage};
 use crate::data::samples::{self, Sample, run};
@@ -440,4 +440,22 @@ fn a_build_with_assertions_is_no_evidence() {
     let pools = pools(&merged, &[Figure::of_row("get")]);
     let cells: Vec<_> = pools[0][0].cells.values().collect();
     assert!(cells[0]["rocksdb"].is_empty() && cells[0]["lmdb"].len() == 1, "{cells:?}");
+}
+
+#[test]
+fn a_finding_is_summed_over_machines() {
+    use Verdict::{NotReproduced as No, Reproduced as Yes, Unknown as Open};
+    let sum = |all: &[(&'static str, Verdict)]| {
+        words::over_machines(all.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
+    };
+    let all = [("a", Yes), ("b", Yes), ("c", Yes), ("d", No)];
+    assert_eq!(sum(&all).unwrap(), "holds on most machines (3 of 4), not on 1");
+    assert_eq!(sum(&all[..3]).unwrap(), "holds on all machines (3 of 3)");
+    let mixed = [("a", Yes), ("a", Open), ("b", Yes), ("b", No), ("c", Open), ("d", No)];
+    assert_eq!(sum(&mixed).unwrap(), "holds on some machines (1 of 4), not on 1, in part on 1, unknown on 1");
+    assert_eq!(sum(&all[3..]), None);
+    assert_eq!(
+        sum(&[("c", Open), ("d", No)]).unwrap(),
+        "holds on none of 2 machines, not on 1, unknown on 1"
+    );
 }

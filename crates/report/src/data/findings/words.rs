@@ -1,11 +1,44 @@
 //! Findings in words, for all reports: what was measured, what a verdict would take, and one check in a line.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use storebench_core::cell::{Axis, HERE};
 use storebench_core::units::{counted, three_digits};
 
 use super::Checked;
 use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
 use crate::column::Unit;
+use crate::data::fleet::words::on;
 use crate::stats::Interval;
+
+/// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. On a machine it holds where one verdict is that it is
+/// reproduced and none that it is not; in part where there are both. `None` where it was checked on one machine alone.
+pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Verdict)>) -> Option<String> {
+    let mut machines: BTreeMap<Cow<'m, str>, [bool; 2]> = BTreeMap::new();
+    for (machine, verdict) in verdicts {
+        let [holds, not] = machines.entry(machine).or_default();
+        *holds |= verdict == Verdict::Reproduced;
+        *not |= verdict == Verdict::NotReproduced;
+    }
+    (machines.len() > 1).then_some(())?;
+    let count = |which: [bool; 2]| machines.values().filter(|own| **own == which).count();
+    let others = [("not", [false, true]), ("in part", [true, true]), ("unknown", [false, false])];
+    let others =
+        others.map(|(words, which)| (words, count(which))).into_iter().filter(|(_, number)| *number > 0);
+    let others = others.map(|(words, number)| format!(", {words} on {number}"));
+    Some(format!("holds {}{}", on(count([true, false]), machines.len()), others.collect::<String>()))
+}
+
+/// The same of all that was measured of a claim.
+pub(crate) fn over_all_machines(checked: &Checked<'_>) -> Option<String> {
+    let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
+        Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
+        _ => finding.scope.hardware.clone(),
+    };
+    let measured = checked.findings.iter().filter(|finding| finding.is_measured());
+    over_machines(measured.map(|finding| (machine(finding).into(), finding.verdict)))
+}
 
 /// The check that shows best why the verdict is what it is, or what it looks like so far.
 pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
