@@ -80,7 +80,8 @@ struct OfStore {
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&RECOVERY), Vec::new());
     for group in &merged.groups {
-        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        let label = merged.label(&group.key);
+        let title = joined([group.key.hardware.as_str(), &label]);
         for (store, one) in opened(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             for (records, opened) in &one.sizes {
@@ -92,11 +93,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 ];
                 table.push(Seen::Always, head.into_iter().chain(row(*records, opened)));
             }
+            let named = joined([name.as_str(), &label]);
             notes.extend(one.not_made.iter().map(|why| {
                 let more = if one.sizes.is_empty() { "" } else { " with more records" };
-                Block::Note(format!("{name}: not measured{more}: {why}."))
+                Block::Note(format!("{named}: not measured{more}: {why}."))
             }));
-            notes.extend(grown(&name, &one).map(Block::Note));
+            notes.extend(grown(&named, &one).map(Block::Note));
         }
     }
     if table.rows.is_empty() {
@@ -158,6 +160,9 @@ fn row(records: u64, opened: &Opened) -> Vec<(&'static str, Cell)> {
     ]
 }
 
+/// From so many times on the times of opening are told to grow.
+const TOLD_TO_GROW: f64 = 2.0;
+
 /// A store whose recovery grows with its size, in a sentence; `None` where two sizes don't tell.
 fn grown(name: &str, one: &OfStore) -> Option<String> {
     let median = |opened: &Opened| quantile(&opened.open_ns, 0.5);
@@ -165,12 +170,13 @@ fn grown(name: &str, one: &OfStore) -> Option<String> {
     let (most, many) = one.sizes.last_key_value()?;
     let (least, median) = (median(few)?, median(many)?);
     let all_longer = many.open_ns.iter().min()? > few.open_ns.iter().max()?;
-    (most > fewest && all_longer && least > 0).then(|| {
+    let times = median as f64 / least.max(1) as f64;
+    (most > fewest && all_longer && times >= TOLD_TO_GROW).then(|| {
         format!(
             "{name}: each opening after a kill took longer with {} than with {}: {:.1} times as long in the median, with {:.0} times the records.",
             counted(*most, "record"),
             counted(*fewest, "record"),
-            median as f64 / least as f64,
+            times,
             *most as f64 / *fewest as f64,
         )
     })
