@@ -3,6 +3,7 @@
 
 mod build;
 mod capabilities;
+mod caution;
 mod danger;
 mod error;
 pub mod evidence;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
 pub use self::capabilities::{Batch, Capabilities, Threads};
+pub use self::caution::{Aging, Caution};
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
 pub use self::evidence::{Evidence, numbers};
@@ -375,6 +377,9 @@ pub struct StoreDef {
     pub summary: &'static str,
     /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
     pub practice: &'static str,
+    /// The warnings of its own documentation to who uses it for long; `storebench advise` tells those of the store that it recommends, where
+    /// it has no figure.
+    pub cautions: &'static [Caution],
     /// The engine's version, asked of the engine itself.
     pub version: &'static (dyn Fn() -> String + Sync),
     /// The abilities that it has.
@@ -419,6 +424,7 @@ impl StoreDef {
             kind,
             summary,
             practice: "",
+            cautions: &[],
             version: &|| String::from("-"),
             capabilities: Capabilities::DEFAULT,
             offers: &[],

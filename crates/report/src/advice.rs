@@ -85,6 +85,7 @@ impl Advice {
         let cold = cold(merged, &group, here, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
         let settings = settings::settings(table, best);
+        let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
@@ -115,6 +116,7 @@ impl Advice {
             repeated: cold::repeated(&group, here, question),
             safer,
             practice,
+            cautions,
         })
     }
 

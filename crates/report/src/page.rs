@@ -168,13 +168,13 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
 
 /// The sections that stand in one place of the page.
 fn sections(report: &Report<'_>, stands: Stands) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands == stands);
+    let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
     Html::joined(here.map(|section| section::html(section, report.blocks(section))), "")
 }
 
 /// Their entries in the page's list of sections.
 fn links(report: &Report<'_>, stands: Stands) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands == stands);
+    let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
     Html::joined(here.map(|section| section::link(section, report.blocks(section))), "")
 }
 

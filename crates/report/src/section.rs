@@ -31,6 +31,8 @@ pub struct Section {
 /// Where a section stands in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
+    /// As [`Stands::Above`], before the others; in the terminal before how often each store won.
+    First,
     /// Below the answer: there also without scripts.
     Above,
     /// Below the filters, which choose what its chart draws.
@@ -39,6 +41,13 @@ pub enum Stands {
     Within,
     /// In files alone: the terminal and the page have a part of their own that tells it.
     InFiles,
+}
+
+impl Stands {
+    /// The part of the page that it is in.
+    pub fn in_page(self) -> Stands {
+        if self == Stands::First { Stands::Above } else { self }
+    }
 }
 
 /// The columns of a table, and its name in SQL and JSON.
@@ -142,6 +151,11 @@ impl Table {
     /// A table without rows.
     pub fn new(shape: &'static Shape) -> Table {
         Table { shape, heads: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Whether it has rows for people.
+    pub fn is_seen(&self) -> bool {
+        self.rows.iter().any(|row| row.seen != Seen::InFiles)
     }
 
     /// The same, with these values across.

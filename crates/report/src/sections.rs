@@ -26,6 +26,7 @@ use crate::section::Section;
 
 /// Every section, in the order in which reports show them.
 pub const SECTIONS: &[&Section] = &[
+    &weakest::SECTION,
     &effects::SECTION,
     &sizes::SECTION,
     &clusters::SECTION,
@@ -44,7 +45,6 @@ pub const SECTIONS: &[&Section] = &[
     &bursts::SECTION,
     &giving_back::SECTION,
     &giving_back_beside::SECTION,
-    &weakest::SECTION,
     &verdicts::SECTION,
 ];
 

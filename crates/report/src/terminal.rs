@@ -49,12 +49,12 @@ pub fn brief(report: &Report<'_>, style: Style) -> String {
 
 fn winners(report: &Report<'_>, style: Style) -> String {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let mut out = summary::text(report.merged, &matrices, style);
+    let mut out = summary::text(report.merged, &matrices, &first(report, style, false), style);
     for matrix in &matrices {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
     }
-    for section in SECTIONS.iter().filter(|section| section.at_end) {
+    for section in later().filter(|section| section.at_end) {
         out.push_str(&of(report, section, style, false));
     }
     if !matrices.is_empty() {
@@ -67,12 +67,23 @@ fn winners(report: &Report<'_>, style: Style) -> String {
 /// The summary, then the figures of all stores, with intervals, then all of the sections.
 pub fn full(report: &Report<'_>, style: Style) -> String {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let mut out = summary::text(report.merged, &matrices, style);
+    let mut out = summary::text(report.merged, &matrices, &first(report, style, true), style);
     let (figures, ranges) = table::text(report.merged, &matrices, style);
     out.push_str(&figures);
-    SECTIONS.iter().for_each(|section| out.push_str(&of(report, section, style, true)));
+    later().for_each(|section| out.push_str(&of(report, section, style, true)));
     out.push_str(&ranges_legend(report, ranges, style));
     out
+}
+
+/// The sections that stand within the summary.
+fn first(report: &Report<'_>, style: Style, all: bool) -> String {
+    let first = SECTIONS.iter().filter(|section| section.stands == Stands::First);
+    first.map(|section| of(report, section, style, all)).collect()
+}
+
+/// The other sections.
+fn later() -> impl Iterator<Item = &'static Section> {
+    SECTIONS.iter().copied().filter(|section| section.stands != Stands::First)
 }
 
 /// Once, where any figure has a range in place of an interval; `seen` where one has in what no section tells.

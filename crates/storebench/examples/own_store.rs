@@ -25,6 +25,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "one file that is only appended to, and a map in memory",
     practice: "one file; one process at a time",
+    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     // The rest is as usual: it keeps and persists, has order, takes any key and value, and an update inserts.
     capabilities: Capabilities {

@@ -26,6 +26,7 @@ pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
         kind: if described.is(ffi::KEEPS_NOTHING) { Kind::Harness } else { Kind::Engine },
         summary: kept(&described.summary),
         practice: kept(&described.practice),
+        cautions: &[],
         version: Box::leak(Box::new(move || version.clone())),
         capabilities,
         offers: offers.leak(),

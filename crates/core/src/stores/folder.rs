@@ -51,6 +51,7 @@ const FOLDER: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
+    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         order: false,

@@ -14,6 +14,7 @@ pub const MEMORY: StoreDef = StoreDef {
     kind: Kind::Harness,
     summary: "an ordered map in memory: the ceiling",
     practice: "gone when the process ends",
+    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         persists: false,

@@ -11,6 +11,7 @@ pub const NULL: StoreDef = StoreDef {
     kind: Kind::Harness,
     summary: "does nothing: the harness's floor",
     practice: "",
+    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         keeps: false,

@@ -34,6 +34,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "all records in one JSON file, which every change writes anew; up to 1 MiB",
     practice: "one JSON file, which any tool reads and any backup keeps; one process at a time, which has it all in memory",
+    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         threads: Threads::ManyReadersOneWriter,

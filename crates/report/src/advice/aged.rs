@@ -5,14 +5,14 @@ use std::time::Duration;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::plan::Plan;
 use storebench_core::result::{Measured, OVERALL, Run};
-use storebench_core::units::{Period, counted, rough_duration, three_digits};
+use storebench_core::store::{Aging, Caution};
+use storebench_core::units::{Period, counted, rough_bytes, rough_duration, three_digits};
 
 use super::answer::Advice;
 use super::ratios::times_measured;
 use crate::column::Unit;
 use crate::data::merge::{Entry, measured};
-use crate::data::rounds::{self, Figure};
-use crate::stats::trend::Trend;
+use crate::data::rounds::{self, Figure, Growth};
 
 /// The study whose trials show that.
 pub const STUDY: &str = "life";
@@ -25,6 +25,12 @@ pub const TIMES: u64 = 3;
 
 /// From this share of their size on files count as kept when nine tenths of the records are removed.
 const KEPT: f64 = 0.9;
+
+/// The value of the axis `reader` for one that is held.
+const HELD: &str = "held";
+
+/// The engines' own word for writes that wait for flushes or compactions.
+const WRITE_STALL: &str = "write stall";
 
 /// A store whose records were overwritten many times.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,8 +46,12 @@ pub struct Aged {
     /// The files after the last round over those after the first, where that can be told.
     growth: Option<f64>,
     longest_ns: u64,
-    /// The files' trend over the last rounds.
-    files: Option<Trend>,
+    /// Whether the files grow in the last rounds.
+    files: Option<Growth>,
+    /// The files after the last round over those after the first, beside a reader that was held.
+    held: Option<f64>,
+    /// The number of times that the engine told of a write stall when it was asked, and that it was asked.
+    stalls: (u64, u64),
     /// The files with a tenth of the records left, over those before.
     left: Option<f64>,
     /// The same after the engine gave space back in its own way, and which.
@@ -69,14 +79,16 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
             && cell.machine() == question.machine
             && cell.guarantee().tier() >= Some(question.guarantee)
             && cell.text(Axis::CHURN) == CHURN
-            && !matches!(cell.text(Axis::READER), "held" | "backup")
+            && cell.text(Axis::READER) != "backup"
             && cell.text(Axis::WRITER) != "batch"
             && cell.text(Axis::GIVING_BACK) != "beside"
             && cell.threads() == 1
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
     let trials = trials.flat_map(|(run, of)| of.trials.iter().map(move |trial| Entry { run, trial }));
-    let mut entries: Vec<Entry<'_>> = trials.filter(|entry| is_asked(&entry.trial.cell)).collect();
+    let entries: Vec<Entry<'_>> = trials.filter(|entry| is_asked(&entry.trial.cell)).collect();
+    let is_held = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD;
+    let (held, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(is_held);
     // Those of one cell: the first.
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
@@ -84,6 +96,13 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     let first = *all.first()?;
     let updates: u64 = first.rounds.iter().filter_map(|round| Some(round.operation("update")?.count)).sum();
     let space = all.iter().find_map(|one| space(one));
+    let alone = |cell: &Cell| {
+        let mut alone = cell.clone();
+        alone.remove(Axis::READER);
+        alone
+    };
+    let held = held.into_iter().filter(|entry| alone(&entry.trial.cell) == alone(&cell));
+    let held: Vec<Entry<'_>> = held.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
     Some(Aged {
         store: store.to_owned(),
@@ -94,10 +113,22 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
         speed: last_over_first(Figure::Speed)?,
         growth: last_over_first(Figure::Files),
         longest_ns: all.iter().filter_map(|one| Some(one.operation(OVERALL)?.latency.max_ns)).max()?,
-        files: rounds::trend(&all, Figure::Files),
+        files: rounds::growth(&all),
+        held: rounds::last_over_first(&held, Figure::Files).map(|times| times.mean.value),
+        stalls: stalls(&all),
         left: space.as_ref().map(|(left, _)| *left),
         given_back: space.and_then(|(_, given)| given),
     })
+}
+
+/// The number of times that engines told of a write stall, and that they were asked; 0 of 0 where they never tell.
+fn stalls(all: &[&Measured]) -> (u64, u64) {
+    let of = |one: &&Measured| {
+        let pauses = one.pauses.as_ref()?;
+        let stalls = pauses.upkeep.iter().find(|upkeep| upkeep.work == WRITE_STALL)?;
+        Some((stalls.after + stalls.otherwise, pauses.after.count + pauses.otherwise.count))
+    };
+    all.iter().filter_map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 /// The files after most records were removed, and after the engine gave space back, over those before.
@@ -129,7 +160,25 @@ pub fn lines(advice: &Advice) -> Vec<String> {
         ],
         (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
     };
-    ranking.into_iter().chain(later).collect()
+    let cautions = if writes { cautions(advice) } else { Vec::new() };
+    ranking.into_iter().chain(later).chain(cautions).collect()
+}
+
+/// The warnings of the recommended store's documentation for which these runs have no figure.
+fn cautions(advice: &Advice) -> Vec<String> {
+    let Some(best) = advice.verdict.ranking.first() else { return Vec::new() };
+    let aged = advice.aged.iter().find(|aged| aged.store == best.store);
+    let is_measured = |caution: &&Caution| match caution.of {
+        Aging::Space => aged.is_some_and(|aged| aged.left.is_some()),
+        Aging::Readers => aged.is_some_and(|aged| aged.held.is_some()),
+        Aging::Waits => aged.is_some_and(|aged| aged.stalls.0 > 0),
+    };
+    let others = advice.cautions.iter().filter(|caution| !is_measured(caution));
+    others
+        .map(|one| {
+            format!("{}, not measured here: {} (its documentation: {}).", best.store, one.says, one.source)
+        })
+        .collect()
 }
 
 fn line(aged: &Aged, every: Option<Period>) -> String {
@@ -146,7 +195,16 @@ fn line(aged: &Aged, every: Option<Period>) -> String {
         Unit::Nanoseconds.show(aged.longest_ns as f64),
         times_measured(aged.trials),
     );
-    line += &aged.files.map_or_else(String::new, |files| trend(aged, files, every));
+    line += &aged.files.map_or_else(String::new, |files| growth(aged, files, every));
+    if let Some(times) = aged.held {
+        line += &format!(
+            " Beside a reader that was held its files were {} times as large after the last tenth as after the first.",
+            three_digits(times)
+        );
+    }
+    if let (told @ 1.., asked) = aged.stalls {
+        line += &format!(" It told of a write stall at {told} of the {asked} times that it was asked.");
+    }
     if let Some(left) = aged.left.filter(|left| *left >= KEPT) {
         line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(left));
         line += &match &aged.given_back {
@@ -158,11 +216,24 @@ fn line(aged: &Aged, every: Option<Period>) -> String {
 }
 
 /// Whether the files still grow, and when they will be twice as large.
-fn trend(aged: &Aged, files: Trend, every: Option<Period>) -> String {
-    if !files.is_told || files.per_step <= 0.0 {
-        return " Its files have no upward trend at the end.".into();
-    }
-    let turnovers = aged.turnover / aged.rounds.max(1) as f64 / files.per_step;
+fn growth(aged: &Aged, files: Growth, every: Option<Period>) -> String {
+    let rounds = match files {
+        Growth::None => return " Its files have no upward trend at the end.".into(),
+        Growth::Cleared(share) => {
+            return format!(
+                " Its files still grow at the end while it is open; closed, they take {} % of that.",
+                three_digits(100.0 * share)
+            );
+        }
+        Growth::Short(bytes) => {
+            return format!(
+                " Its files still grow at the end; {} were written meanwhile, so logs can be all of that.",
+                rough_bytes(bytes as f64)
+            );
+        }
+        Growth::Doubles(rounds) => rounds,
+    };
+    let turnovers = aged.turnover / aged.rounds.max(1) as f64 * rounds;
     let when = match every {
         Some(Period(every)) => format!("after {}", long(every.mul_f64(turnovers))),
         None => format!("after being overwritten {} times more", three_digits(turnovers)),
@@ -181,7 +252,7 @@ fn long(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use storebench_core::plan;
-    use storebench_core::result::{Compacted, Disk, GivingBack};
+    use storebench_core::result::{Compacted, Disk, GivingBack, Looks, Pauses, UpkeepSeen};
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};
@@ -201,10 +272,12 @@ mod tests {
                 round.operations.truncate(1);
                 round.operations[0].operation = "update".into();
                 round.operations[0].count = measured.stored.records;
+                round.operations[0].value_bytes = 16 << 20;
             }
             of.operation = OVERALL.into();
             of.latency.max_ns = 120_000_000;
             measured.operations = vec![of];
+            measured.disk = measured.rounds[9].disk.clone();
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
             let compacted = Compacted { by: "a copy".into(), disk: disk(full / 8), ..Compacted::default() };
@@ -275,6 +348,64 @@ mod tests {
         measured.giving_back.as_mut().unwrap().disk.allocated_bytes /= 2;
         let lines = answered(Some("1d"), &[life]);
         assert!(lines[1].ends_with("Its files have no upward trend at the end."), "{lines:?}");
+    }
+
+    #[test]
+    fn what_logs_or_closing_can_explain_has_no_day() {
+        let mut life = life();
+        let change = |life: &mut Run, change: fn(&mut Measured)| {
+            change(life.trials[0].measured.as_mut().unwrap());
+            answered(Some("1d"), std::slice::from_ref(life))[1].clone()
+        };
+        let little = change(&mut life, |one| {
+            one.rounds.iter_mut().for_each(|round| round.operations[0].value_bytes = 1 << 20);
+        });
+        assert!(little.contains("were written meanwhile, so logs can be all of that."), "{little}");
+        let cleared = change(&mut life, |one| one.disk.allocated_bytes /= 4);
+        assert!(cleared.contains("closed, they take 25.0 % of that."), "{cleared}");
+        assert!([little, cleared].iter().all(|line| !line.contains("twice as large")));
+    }
+
+    /// A warning of the documentation stands only where no figure does.
+    #[test]
+    fn what_documentation_warns_of_is_said_of_the_best_where_it_was_not_measured() {
+        const CAUTIONS: &[Caution] = &[
+            Caution { of: Aging::Space, says: "it keeps its pages", source: "a" },
+            Caution { of: Aging::Readers, says: "readers make it grow", source: "b" },
+            Caution { of: Aging::Waits, says: "writes may wait", source: "c" },
+        ];
+        let answered = |life: &[Run], mix: &str| {
+            let fresh = run("box", &[Sample::new("lmdb")]);
+            let asked = Question { mix: mix.parse().unwrap(), ..question() };
+            let mut answer = advice(&asked, &[fresh]).unwrap();
+            answer.cautions = CAUTIONS;
+            answer.aged = aged(&answer, life);
+            lines(&answer)
+        };
+        let fresh = answered(&[], "update=1");
+        assert_eq!(fresh.len(), 4);
+        assert_eq!(fresh[1], "lmdb, not measured here: it keeps its pages (its documentation: a).");
+        assert_eq!(answered(&[], "get=1"), Vec::<String>::new());
+        let alone = answered(&[life()], "update=1");
+        assert!(
+            alone.len() == 3 && alone[1].contains("readers") && alone[2].contains("may wait"),
+            "{alone:?}"
+        );
+        let mut held = life();
+        let pauses = Pauses {
+            after: Looks { count: 8, span_ns: 0 },
+            upkeep: vec![UpkeepSeen { work: WRITE_STALL.into(), after: 2, otherwise: 1 }],
+            ..Pauses::default()
+        };
+        held.trials[0].measured.as_mut().unwrap().pauses = Some(pauses);
+        let mut beside = held.trials[0].clone();
+        beside.cell.set(Axis::READER, Axis::READER.read(HELD).unwrap());
+        beside.measured.as_mut().unwrap().rounds[9].disk.allocated_bytes *= 5;
+        held.trials.insert(0, beside);
+        let all = answered(&[held], "update=1");
+        let [line] = all.as_slice() else { panic!("{all:?}") };
+        assert!(line.contains("Beside a reader that was held its files were 20.0 times as large"), "{line}");
+        assert!(line.contains("a write stall at 3 of the 8 times"), "{line}");
     }
 
     #[test]

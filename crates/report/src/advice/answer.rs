@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::result::PlaceInfo;
-use storebench_core::store::Danger;
+use storebench_core::store::{Caution, Danger};
 
 use super::aged::Aged;
 use super::at::At;
@@ -52,6 +52,8 @@ pub struct Advice {
     pub repeated: Option<(u64, u64)>,
     /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
+    /// The warnings of the recommended store's own documentation to who uses it for long.
+    pub cautions: &'static [Caution],
     /// Where a page opens: the address of the question's own place.
     pub start: String,
     /// The figure by which memory was compared.

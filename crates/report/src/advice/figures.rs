@@ -8,6 +8,7 @@ use storebench_core::workload::operation::Operation;
 
 use super::question::{Goal, Mix, Question};
 use crate::column::MEAN_LATENCY;
+use crate::column::checks::LITTLE_DISK;
 use crate::data::clock;
 use crate::data::matrix;
 use crate::data::memory::Basis;
@@ -17,9 +18,6 @@ use crate::stats::{Resolution, Scale, Series, Terms};
 /// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
 /// exist.
 pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
-
-/// Room on disk below which stores are alike, and by which they must differ, in bytes: no disk is so small that it matters.
-pub const LITTLE_DISK: f64 = (1 << 20) as f64;
 
 /// The figures of one trial that advice weighs. Less is better in all.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,10 +6,10 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{rough_bytes, three_digits};
 
 use super::answer::Advice;
-use super::figures::LITTLE_DISK;
 use super::judge::Candidate;
 use super::question::Goal;
 use crate::column::Unit;
+use crate::column::checks::LITTLE_DISK;
 use crate::data::names::and;
 
 /// Operations that take less are not worth choosing a store by, for all but the busiest applications.

@@ -4,12 +4,13 @@ use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
-use super::figures::{LITTLE_DISK, LITTLE_MEMORY};
+use super::figures::LITTLE_MEMORY;
 use super::judge::{Candidate, reasons};
 use super::question::Goal;
 use super::ratios::{interval, times_measured, worse};
 use super::settle::budget;
 use crate::column::Unit;
+use crate::column::checks::LITTLE_DISK;
 use crate::data::spread;
 use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Rule, Summary};
 

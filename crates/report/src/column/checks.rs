@@ -8,6 +8,9 @@ use storebench_core::store::Guarantee;
 use super::{Better, Column, Unit, over, trial};
 use crate::stats::quantile;
 
+/// Room on disk below which stores are alike, and by which they must differ, in bytes: no disk is so small that it matters.
+pub const LITTLE_DISK: f64 = (1 << 20) as f64;
+
 /// The time that the store rested after loading.
 pub(super) const REST_TIME: Column =
     trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {

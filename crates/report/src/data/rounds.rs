@@ -1,6 +1,6 @@
 //! Rounds: speed, and the space of the store's files on disk, after each of several runs on one database.
 
-use storebench_core::result::{Measured, OVERALL, Round};
+use storebench_core::result::{Measured, OVERALL, OperationResult, Round};
 
 use super::merge::{Entry, measured};
 use crate::stats::Summary;
@@ -61,7 +61,7 @@ pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
     let own = measured.rounds.get(..=round)?.iter().flat_map(|round| &round.operations);
     let own = own.filter(|one| one.operation != OVERALL);
     let is_life = own.clone().all(|one| OF_A_LIFE.contains(&one.operation.as_str()));
-    let writes = own.filter(|one| ["update", "insert"].contains(&one.operation.as_str()));
+    let writes = own.filter(|one| is_write(one));
     let bytes: u64 = writes.map(|one| one.value_bytes).sum();
     (is_life && bytes > 0).then_some(bytes as f64)
 }
@@ -90,6 +90,57 @@ pub(crate) fn trend(trials: &[&Measured], figure: Figure) -> Option<Trend> {
         Some(figures.into_iter().map(|figure| figure / unit).collect())
     };
     Trend::of(&trials.iter().filter_map(of).collect::<Vec<Vec<f64>>>())
+}
+
+/// Bytes of values in the last rounds below which logs, and what is not sorted yet, can be all that the files grew by: as shipped, some
+/// engines hold as much of it before they merge it.
+const LITTLE_WRITTEN: u64 = 64 << 20;
+
+/// Files that take no more than this share once the store is closed were full of what closing clears away.
+const CLEARED: f64 = 0.5;
+
+/// Whether the files grow in the last rounds. They are measured while the store is open, with its logs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Growth {
+    /// There is no upward trend.
+    None,
+    /// There is, but no more bytes of values than these were written meanwhile, so that logs can be all of it.
+    Short(u64),
+    /// There is, but this share of the files is left when the store is closed.
+    Cleared(f64),
+    /// After so many more rounds they are twice as large, if they keep the pace.
+    Doubles(f64),
+}
+
+/// That of some trials; `None` where no trial has enough rounds.
+pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
+    let files = trend(trials, Figure::Files)?;
+    if !files.is_told || files.per_step <= 0.0 {
+        return Some(Growth::None);
+    }
+    let long = || trials.iter().filter_map(|one| Some((*one, one.rounds.last_chunk::<LAST>()?)));
+    let written = long().map(|(_, last)| last.iter().map(value_bytes).sum()).min().unwrap_or(0);
+    let closed = |(one, last): (&Measured, &[Round; LAST])| {
+        let open = last.last()?.disk.allocated_bytes;
+        Some(one.known_disk()?.allocated_bytes as f64 / open.max(1) as f64)
+    };
+    let closed = long().filter_map(closed).fold(f64::INFINITY, f64::min);
+    Some(match () {
+        () if closed <= CLEARED => Growth::Cleared(closed),
+        () if written < LITTLE_WRITTEN => Growth::Short(written),
+        () => Growth::Doubles(1.0 / files.per_step),
+    })
+}
+
+/// The bytes of values that a round wrote.
+fn value_bytes(round: &Round) -> u64 {
+    let writes = round.operations.iter().filter(|one| is_write(one));
+    writes.map(|one| one.value_bytes).sum()
+}
+
+/// Whether values are written by it.
+fn is_write(one: &OperationResult) -> bool {
+    ["update", "insert"].contains(&one.operation.as_str())
 }
 
 #[cfg(test)]
@@ -132,6 +183,38 @@ mod tests {
         let measured = run.trials[0].measured.as_mut().unwrap();
         measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
         assert_eq!(of(&run, "lmdb"), Some(Trend { per_step: 0.0, is_told: false }));
+    }
+
+    #[test]
+    fn files_that_grow_have_a_pace_only_where_neither_logs_nor_closing_explain_it() {
+        let block = || vec![Sample::new("lmdb").rounds(6)];
+        let growth = |change: &dyn Fn(&mut Measured)| {
+            let mut run = blocks("box", &[block(), block()]);
+            run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(change);
+            let trials: Vec<&Measured> =
+                run.trials.iter().filter_map(|trial| trial.measured.as_ref()).collect();
+            super::growth(&trials)
+        };
+        let closed = |one: &mut Measured, percent: u64| {
+            one.disk.allocated_bytes = one.rounds[5].disk.allocated_bytes / 100 * percent;
+        };
+        let write = |one: &mut Measured, bytes: u64| {
+            for round in &mut one.rounds {
+                round.operations.iter_mut().for_each(|one| one.value_bytes = bytes);
+            }
+        };
+        // Five rounds of inserts and updates.
+        let Some(Growth::Doubles(rounds)) = growth(&|one| (closed(one, 90), write(one, 7 << 20)).0) else {
+            panic!("it grows")
+        };
+        assert!((rounds - 8.0).abs() < 0.01, "{rounds}");
+        assert_eq!(growth(&|one| (closed(one, 90), write(one, 6 << 20)).0), Some(Growth::Short(60 << 20)));
+        let cleared = growth(&|one| (closed(one, 40), write(one, 7 << 20)).0);
+        assert!(matches!(cleared, Some(Growth::Cleared(share)) if (share - 0.4).abs() < 0.01), "{cleared:?}");
+        let steady =
+            |one: &mut Measured| one.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
+        assert_eq!(growth(&steady), Some(Growth::None));
+        assert_eq!(growth(&|one| one.rounds.truncate(4)), None);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub fn content(blocks: &[Block]) -> Html {
         match block {
             Block::Note(text) if text.is_empty() => {}
             Block::Note(text) => html.push(note(text)),
+            Block::Table(table) if !table.is_seen() => {}
             Block::Table(table) => html.push(figures(table)),
             Block::Chart(name, number) => html.push(chart(name, *number)),
             Block::Fold(Fold { title, open: Open::Part(0), blocks }) => {

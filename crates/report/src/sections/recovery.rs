@@ -130,7 +130,8 @@ struct OfStore {
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut costs, mut notes) = (Table::new(&RECOVERY), Table::new(&OPENINGS), Vec::new());
     for group in &merged.groups {
-        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        let label = merged.label(&group.key);
+        let title = joined([group.key.hardware.as_str(), &label]);
         for (store, one) in opened(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |records: u64| {
@@ -148,12 +149,15 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     costs.push(Seen::Always, head(*records).into_iter().chain(cost(*after, opened)));
                 }
             }
+            let named = joined([name.as_str(), &label]);
             notes.extend(one.not_made.iter().map(|why| {
                 let more = if one.sizes.is_empty() { "" } else { " with more records" };
-                Block::Note(format!("{name}: not measured{more}: {why}."))
+                Block::Note(format!("{named}: not measured{more}: {why}."))
             }));
-            notes.extend(one.not_cut.iter().map(|why| Block::Note(format!("{name}: no power cut: {why}."))));
-            notes.extend(grown(&name, &one).map(Block::Note));
+            notes.extend(
+                one.not_cut.iter().map(|why| Block::Note(format!("{named}: no power cut: {why}."))),
+            );
+            notes.extend(grown(&named, &one).map(Block::Note));
         }
     }
     if table.rows.is_empty() {
@@ -256,20 +260,22 @@ fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
     ]
 }
 
+/// From so many times on the times of opening are told to grow.
+const TOLD_TO_GROW: f64 = 2.0;
+
 /// A store whose recovery grows with its size, in a sentence; `None` where two sizes don't tell.
 fn grown(name: &str, one: &OfStore) -> Option<String> {
-    let killed =
-        |(records, ways): (&u64, &'_ Ways)| Some((*records, ways.get(&After::Kill)?.open_ns.clone()));
+    let killed = |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&After::Kill)?.open_ns.clone()));
     let (fewest, few) = killed(one.sizes.first_key_value()?)?;
     let (most, many) = killed(one.sizes.last_key_value()?)?;
     let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);
     let all_longer = many.iter().min()? > few.iter().max()?;
-    (most > fewest && all_longer && least > 0).then(|| {
+    let times = median as f64 / least.max(1) as f64;
+    (most > fewest && all_longer && times >= TOLD_TO_GROW).then(|| {
         format!(
-            "{name}: each opening after a kill took longer with {} than with {}: {:.1} times as long in the median, with {:.0} times the records.",
+            "{name}: each opening after a kill took longer with {} than with {}: {times:.1} times as long in the median, with {:.0} times the records.",
             counted(most, "record"),
             counted(fewest, "record"),
-            median as f64 / least as f64,
             most as f64 / fewest as f64,
         )
     })

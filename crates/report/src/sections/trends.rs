@@ -5,7 +5,7 @@ use storebench_core::result::Measured;
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::data::rounds::{Figure, LAST, trend};
+use crate::data::rounds::{Figure, Growth, LAST, growth, trend};
 use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
 use crate::stats::trend::Trend;
 
@@ -40,7 +40,8 @@ const LEGEND: &str = "\
 a round: by how much operations per second and the space of the files change from one of the last five rounds to the next (the median of \
 all slopes), as a share of the last. rises, falls: Kendall's test over the trials together tells that from no trend, at 5 %: so in one of \
 twenty cases where there is none. With one trial each of the five must be more than the one before it, or each less. twice as large after: so many more rounds at this \
-pace, where the files rise.";
+pace, where the files rise, at least 64 MiB of values were written in the five, and more than half of the files is left when the store is \
+closed: otherwise logs, and what is not merged yet, can be what grows.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&TRENDS, LEGEND), rows)
@@ -64,7 +65,7 @@ fn cells(trials: &[&Measured], speed: Trend, files: Trend) -> Row {
         ("speed_a_round", Cell::real(speed.per_step)),
         ("files_trend", Cell::text(word(files))),
         ("files_a_round", Cell::real(files.per_step)),
-        ("rounds_until_twice", Cell::or_none(rounds_until_twice(files), Cell::count)),
+        ("rounds_until_twice", Cell::or_none(rounds_until_twice(trials), Cell::count)),
     ]
 }
 
@@ -76,7 +77,10 @@ fn word(trend: Trend) -> &'static str {
     }
 }
 
-/// The rounds after which a figure is twice its last value, if it rises.
-fn rounds_until_twice(trend: Trend) -> Option<u64> {
-    (trend.is_told && trend.per_step > 0.0).then(|| (1.0 / trend.per_step).ceil() as u64)
+/// The rounds after which the files are twice as large, where that can be told.
+fn rounds_until_twice(trials: &[&Measured]) -> Option<u64> {
+    match growth(trials)? {
+        Growth::Doubles(rounds) => Some(rounds.ceil() as u64),
+        Growth::None | Growth::Short(_) | Growth::Cleared(_) => None,
+    }
 }

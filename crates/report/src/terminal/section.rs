@@ -60,6 +60,7 @@ impl Writer {
             match block {
                 Block::Note(text) if text.is_empty() => {}
                 Block::Note(text) => self.out.push_str(&wrap(text, self.style.width, "  ")),
+                Block::Table(table) if !table.is_seen() => {}
                 Block::Table(table) => {
                     let grid = grid(&table.view(self.all), self.style);
                     self.out.push_str(&grid.render(self.style));

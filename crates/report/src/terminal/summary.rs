@@ -21,8 +21,8 @@ use crate::data::pace;
 use crate::data::saturated;
 use crate::data::summary::{Lists, counts, doubt_lines, missing, noise_lines, rotation, unfinished};
 
-/// The summary. Each line is ended.
-pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
+/// The summary, with what stands before how often each store won. Each line is ended.
+pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -46,6 +46,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     for line in crowded.chain(saturated::lines(merged)).chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
+    out.push_str(first);
     // Of settings of one store their effects say more than how often each won.
     let stores: IndexSet<&str> = merged.cells().map(Cell::store).collect();
     if stores.len() > 1 || effects(merged).is_empty() {
@@ -195,7 +196,7 @@ mod tests {
         plan.axes.cut(storebench_core::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];
-        let text = text(&Merged::new(&runs, &[]), &[], Style { width: 160, colour: false });
+        let text = text(&Merged::new(&runs, &[]), &[], "", Style { width: 160, colour: false });
         assert!(text.contains("\n1 of ") && text.contains("storebench run --resume RUN"), "{text}");
     }
 

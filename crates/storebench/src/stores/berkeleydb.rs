@@ -39,6 +39,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B-tree, with or without transactions",
     practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
+    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         backup: true,

@@ -18,6 +18,7 @@ pub const CASSANDRA: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "Cassandra, a private server for each trial, or a cluster of three",
     practice: "a database for many machines; three copies and more are one in earnest",
+    cautions: &[],
     version: &|| CassandraServer::programs().version(),
     capabilities: Capabilities {
         order: false,

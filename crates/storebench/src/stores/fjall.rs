@@ -21,6 +21,7 @@ pub const FJALL: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
+    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {

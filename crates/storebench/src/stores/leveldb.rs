@@ -26,6 +26,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
+    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         compacts_beside: true,

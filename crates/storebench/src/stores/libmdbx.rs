@@ -12,8 +12,8 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    Session, Setting, SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};
@@ -27,6 +27,11 @@ pub const LIBMDBX: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
+    cautions: &[Caution {
+        of: Aging::Readers,
+        says: "read transactions prevent the reuse of pages that newer write transactions have freed, so that the database can grow quickly",
+        source: "mdbx.h, MDBX_hsr_func",
+    }],
     version: &library::version,
     capabilities: Capabilities {
         held_reader: true,

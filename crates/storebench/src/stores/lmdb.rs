@@ -8,8 +8,8 @@ use std::path::Path;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    Session, Setting, SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
@@ -22,6 +22,18 @@ pub const LMDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
+    cautions: &[
+        Caution {
+            of: Aging::Space,
+            says: "once a page has been used, the file never shrinks below it",
+            source: "H. B. Furuseth and H. Chu, OpenLDAP ITS#7651",
+        },
+        Caution {
+            of: Aging::Readers,
+            says: "read transactions prevent the reuse of freed pages, so that the database can grow quickly",
+            source: "lmdb.h, Caveats",
+        },
+    ],
     version: &library::version,
     capabilities: Capabilities {
         held_reader: true,

@@ -21,6 +21,7 @@ pub const MARIADB: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "MariaDB with InnoDB or MyRocks, a private server for each trial",
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
+    cautions: &[],
     version: &|| Mysql::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

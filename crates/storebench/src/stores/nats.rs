@@ -18,6 +18,7 @@ pub const NATS: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "NATS JetStream's keys and values, a private server for each trial, or a cluster of three",
     practice: "a server for messages, which also keeps keys and values; three or five are one in earnest",
+    cautions: &[],
     version: &|| NatsServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

@@ -7,7 +7,7 @@ mod password;
 mod wire;
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
 };
 
 use self::dialect::Postgresql;
@@ -19,6 +19,18 @@ pub const POSTGRES: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "PostgreSQL, a private server for each trial",
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
+    cautions: &[
+        Caution {
+            of: Aging::Space,
+            says: "plain VACUUM, in most cases, keeps the space for the same table and does not return it to the system; VACUUM FULL does",
+            source: "postgresql.org/docs/current/sql-vacuum.html",
+        },
+        Caution {
+            of: Aging::Readers,
+            says: "versions of rows stay as long as they can be visible to another transaction",
+            source: "postgresql.org/docs/current/routine-vacuuming.html",
+        },
+    ],
     version: &|| Postgresql::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

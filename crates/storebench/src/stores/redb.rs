@@ -19,6 +19,7 @@ pub const REDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "copy-on-write B-trees in one file, in Rust",
     practice: "one file; back it up while it is closed; one process at a time",
+    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {

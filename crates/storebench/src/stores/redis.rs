@@ -23,6 +23,7 @@ pub const REDIS: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "Redis, a private server for each trial, with replicas or without, or a Redis Cluster",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
+    cautions: &[],
     version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

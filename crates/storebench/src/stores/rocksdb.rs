@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    Aging, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session,
+    Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appending;
@@ -33,6 +33,11 @@ pub const ROCKSDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; it can be backed up while open; writes wait where flushes or compactions fall behind; one process writes",
+    cautions: &[Caution {
+        of: Aging::Waits,
+        says: "writes are slowed down, or stopped, while flushes or compactions can't keep up with them",
+        source: "github.com/facebook/rocksdb/wiki/Write-Stalls",
+    }],
     // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
     // settings that are read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),

@@ -23,6 +23,7 @@ pub const SLED: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
+    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_SLED_VERSION").into(),
     capabilities: Capabilities {

@@ -11,8 +11,8 @@ use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    Session, Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -29,6 +29,18 @@ pub const SQLITE: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "SQL database in one file (B-tree)",
     practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
+    cautions: &[
+        Caution {
+            of: Aging::Space,
+            says: "when much is deleted the file keeps the empty pages, until VACUUM or with auto_vacuum",
+            source: "sqlite.org/lang_vacuum.html",
+        },
+        Caution {
+            of: Aging::Readers,
+            says: "with a reader that is always active no checkpoint can complete, and the WAL grows without bound",
+            source: "sqlite.org/wal.html",
+        },
+    ],
     version: &|| rusqlite::version().into(),
     capabilities: Capabilities {
         compacts_beside: true,

@@ -34,6 +34,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
+    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         order: false,

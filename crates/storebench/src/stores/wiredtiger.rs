@@ -32,6 +32,7 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B-tree with checkpoints, with or without a log",
     practice: "a folder of files; it can be backed up while open; one process at a time; under the GPL",
+    cautions: &[],
     version: &library::version,
     capabilities: Capabilities {
         backup: true,

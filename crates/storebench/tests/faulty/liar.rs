@@ -38,6 +38,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         kind: Kind::Engine,
         summary,
         practice: "",
+        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,

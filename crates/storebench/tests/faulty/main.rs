@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+mod ageing;
 mod compaction;
 mod fault;
 mod liar;
@@ -12,6 +13,7 @@ mod pretender;
 mod store;
 mod writer;
 
+use ageing::Ageing;
 use fault::Fault;
 use liar::{Lie, liar};
 use pretender::Pretence;
@@ -37,6 +39,15 @@ const STORES: &[StoreDef] = &[
     faulty("notes", "writes down every call, and works", &|options| store::open(options, Fault::Notes)),
     faulty("compacts", "is slow while it does what loading left to do", &|options| {
         store::open(options, Fault::Compacts)
+    }),
+    faulty("stalls", "stands still now and then, and works", &|options| {
+        ageing::open(options, Ageing::Stalls)
+    }),
+    faulty("leaks", "keeps 1 % of each update for good, and works", &|options| {
+        ageing::open(options, Ageing::Leaks)
+    }),
+    faulty("keeps-marks", "keeps marks of what was removed, and works", &|options| {
+        ageing::open(options, Ageing::Marks)
     }),
     liar("honest", "does what it says", &|options| liar::open(options, Lie::None)),
     liar("drops-updates", "drops every update", &|options| liar::open(options, Lie::DropsUpdates)),

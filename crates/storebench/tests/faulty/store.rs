@@ -16,6 +16,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         kind: Kind::Harness,
         summary,
         practice: "",
+        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
         offers: &[Offer {

@@ -15,7 +15,7 @@ const QUICK: &str =
     "[disks.quick]\nabout = \"A quick one\"\n[disks.quick.fixed]\nread_us = 1\nwrite_us = 1\nflush_us = 1\n";
 
 /// Whether this machine can simulate a disk under ext4; where it can't, the test says so.
-fn can_simulate() -> bool {
+pub fn can_simulate() -> bool {
     let fuse = std::path::Path::new("/dev/fuse").exists();
     if !is_root() || !fuse {
         skipped("a simulated disk", "needs root and /dev/fuse");

@@ -1,12 +1,17 @@
 //! The study `life` over every store: what each keeps of its files when most records are removed, and what it gives back.
 
+mod planted;
+
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::result::Measured;
+use storebench_core::result::{Measured, Recovery};
 use storebench_core::store::{Guarantee, Kind, Offer, StoreDef};
 
+use crate::cli::machines::can_limit;
 use crate::cli::support::{Scratch, skipped};
+use crate::disks::can_simulate;
+use crate::file_systems::{assert_gone, with_disk};
 
 /// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
 fn stores() -> Vec<&'static StoreDef> {
@@ -97,8 +102,8 @@ fn backups_are_whole_while_several_threads_write() {
 #[test]
 fn who_may_work_while_space_is_given_back_is_seen() {
     let (scratch, stores) = (Scratch::new(), stores());
-    let at_process = |offer: &Offer| offer.guarantee == Guarantee::Process;
-    let able = |store: &&&StoreDef| store.capabilities.compacts_beside && store.offers.iter().any(at_process);
+    let kept = |offer: &Offer| offer.guarantee >= Guarantee::Process;
+    let able = |store: &&&StoreDef| store.capabilities.compacts_beside && store.offers.iter().any(kept);
     let names = |all: &[&StoreDef]| all.iter().map(|store| store.name).collect::<Vec<_>>().join(",");
     let run =
         "run life --quick --records 4000 --record-size 1KiB --churn uniform --turnover 1 --guarantee process";
@@ -173,6 +178,56 @@ fn checkpoints_of_sqlite_are_seen_and_large_batches_make_steps_wait() {
     let batch = *beside.alongside.as_ref().unwrap().took_ns.iter().min().unwrap();
     assert!(shares[1] > batch / 2, "one waits for the other: {shares:?}, {batch}");
     scratch.assert_nothing_left();
+}
+
+/// redb's design.md, "Database repair": after an unclean shutdown it walks the data tree. LMDB has nothing to repair.
+#[test]
+fn redb_reads_all_of_its_file_to_open_after_a_kill() {
+    let scratch = Scratch::new();
+    let run =
+        "run life --quick --store redb,lmdb --records 100 --turnover 1 --churn uniform --recovery 1000,30000";
+    scratch.storebench(run).ends(Exit::Success);
+    let run = scratch.results();
+    let read = |store: &str| {
+        let trial = run.trials.iter().find(|trial| trial.cell.store() == store).unwrap();
+        let check =
+            trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome)).recovery_check.clone().unwrap();
+        let [few, many] = check.sizes.as_slice() else { panic!("{check:?}") };
+        let killed = |size: &Recovery| size.killed.iter().filter_map(|one| one.read_bytes).min().unwrap();
+        (killed(few), killed(many), many.closed.read_bytes.unwrap())
+    };
+    let (few, many, closed) = read("redb");
+    // Values of up to 400 bytes.
+    assert!(many > 30_000 * 200 && many > 10 * few, "{few}, {many}");
+    assert!(closed < many / 10, "{closed}, {many}");
+    let (_, many, _) = read("lmdb");
+    assert!(many < 1 << 20, "{many}");
+}
+
+#[test]
+fn a_life_can_be_lived_on_file_systems_disks_and_machines() {
+    if !can_simulate() {
+        return;
+    }
+    let scratch = with_disk();
+    let machine = if can_limit("a life on a machine") { "here,beaglebone-black" } else { "here" };
+    let run = format!(
+        "run life --quick --store sqlite,flat-folder --records 50 --turnover 1 --churn uniform --guarantee process \
+         --place ext4:4096 --disk here,recorder --machine {machine} --at disk"
+    );
+    scratch.storebench(&run).ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.trials.len(), 4 * machine.split(',').count());
+    for trial in &run.trials {
+        let (cell, measured) = (&trial.cell, trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome)));
+        assert_eq!((measured.rounds.len(), measured.giving_back.as_ref().unwrap().removed), (10, 45));
+        let requests = trial.disk.as_ref().map(|disk| disk.counts.requests.writes.requests);
+        assert_eq!(requests > Some(0), cell.disk() == "recorder", "{}: {requests:?}", cell.id());
+        assert_eq!(trial.machine.is_some(), cell.machine() != "here", "{}", cell.id());
+    }
+    let said = scratch.storebench("report latest --table").ends(Exit::Success);
+    assert!(said.out.contains("Giving back") && said.out.contains("recorder"), "{said}");
+    assert_gone(&scratch);
 }
 
 /// sqlite.org, wal.html, "Avoiding Excessively Large WAL Files": a checkpoint can't go past what a reader still sees, so the WAL grows without

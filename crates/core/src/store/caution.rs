@@ -1,0 +1,23 @@
+//! Warnings of a store's own documentation to who uses it for long.
+
+/// The side of a store's life that a caution is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aging {
+    /// Room that removed records had.
+    Space,
+    /// Readers that are held for long.
+    Readers,
+    /// Writes that wait for the engine's own work.
+    Waits,
+}
+
+/// A warning to who writes to a store for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caution {
+    /// The side of its life.
+    pub of: Aging,
+    /// A sentence without its full stop, which says no more than the source.
+    pub says: &'static str,
+    /// The engine's own documentation.
+    pub source: &'static str,
+}
