@@ -111,7 +111,8 @@ check: ## Check format, lints, packages, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
-	@$(environment) && cargo package --workspace --no-verify --allow-dirty --offline --quiet
+	@$(environment) && package="cargo package --workspace --no-verify --allow-dirty --quiet" && \
+		{ $$package --offline 2>/dev/null || $$package; }
 	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh examples/node/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 

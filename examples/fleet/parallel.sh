@@ -61,5 +61,10 @@ if [ -z "$whole" ]; then exec storebench merge "$folder"/part-*/*/ --out "$folde
 mkdir -p "$folder/machines"
 for one in "$folder"/whole-*/; do
     name=${one#"$folder"/whole-}
-    storebench merge "$one"*/ --out "$folder/machines/machine-${name%/}"
+    out=$folder/machines/machine-${name%/}
+    if [ -d "$out" ]; then
+        echo "$out is there: delete it to merge again"
+    else
+        storebench merge "$one"*/ --out "$out"
+    fi
 done

@@ -20,11 +20,15 @@
 set -eu
 results=${RESULTS:-storebench-fleet}
 
-# merge OUT RUN...: does nothing where the pattern of the runs found none.
+# merge OUT RUN...: does nothing where the pattern of the runs found none, or OUT is there.
 merge() {
     out=$1
     shift
     [ -d "$1" ] || return 0
+    if [ -d "$out" ]; then
+        echo "$out is there: delete it to merge again"
+        return 0
+    fi
     mkdir -p "$(dirname "$out")"
     storebench merge "$@" --out "$out"
 }

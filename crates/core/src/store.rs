@@ -377,7 +377,7 @@ pub struct StoreDef {
     pub summary: &'static str,
     /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
     pub practice: &'static str,
-    /// The warnings of its own documentation to who uses it for long; `storebench advise` tells those of the store that it recommends, where
+    /// The warnings of its authors to who uses it for long; `storebench advise` tells those of the store that it recommends, where
     /// it has no figure.
     pub cautions: &'static [Caution],
     /// The engine's version, asked of the engine itself.

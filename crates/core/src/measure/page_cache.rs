@@ -101,7 +101,9 @@ pub fn fill_with_program() -> io::Result<()> {
     let mut read = vec![0; READ_BYTES as usize];
     for map in mapped.0.iter().filter(|map| !map.perms.contains(MMPermissions::WRITE)) {
         let MMapPath::Path(path) = &map.pathname else { continue };
-        let (file, end) = (File::open(path)?, map.offset + (map.address.1 - map.address.0));
+        // One that was replaced meanwhile, or that this user may not read, stays where it is.
+        let Ok(file) = File::open(path) else { continue };
+        let end = map.offset + (map.address.1 - map.address.0);
         let mut at = map.offset;
         while at < end {
             match file.read_at(&mut read[..READ_BYTES.min(end - at) as usize], at)? {

@@ -171,12 +171,19 @@ impl Check<'_> {
             if life.is_cold() {
                 match self.emptied() {
                     Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
-                    None => break,
+                    None => {
+                        let why = "the files can't be taken out of memory";
+                        recovery.not_cut = self.cuts.then(|| why.into());
+                        break;
+                    }
                 }
             }
             let adds = life.adds(recovery.records, &mut random);
             match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
                 Lived::Opened(opened) => life.keep(recovery, Reopened { added, ..opened }),
+                Lived::Lost(message) if life == Life::Cut => {
+                    return Ok(Lived::Lost(format!("{message}, and what it had not synced was undone")));
+                }
                 ended => return Ok(ended),
             }
             (records, added) = (records + adds, adds);

@@ -1,4 +1,4 @@
-//! Warnings of a store's own documentation to who uses it for long.
+//! Warnings of a store's authors to who uses it for long.
 
 /// The side of a store's life that a caution is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,6 @@ pub struct Caution {
     pub of: Aging,
     /// A sentence without its full stop, which says no more than the source.
     pub says: &'static str,
-    /// The engine's own documentation.
+    /// The place where its authors say so: its documentation, in most cases.
     pub source: &'static str,
 }

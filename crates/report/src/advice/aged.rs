@@ -82,14 +82,14 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
             && cell.text(Axis::READER) != "backup"
             && cell.text(Axis::WRITER) != "batch"
             && cell.text(Axis::GIVING_BACK) != "beside"
-            && cell.threads() == 1
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
     let trials = trials.flat_map(|(run, of)| of.trials.iter().map(move |trial| Entry { run, trial }));
     let entries: Vec<Entry<'_>> = trials.filter(|entry| is_asked(&entry.trial.cell)).collect();
     let is_held = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD;
     let (held, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(is_held);
-    // Those of one cell: the first.
+    // Those of one cell, by as few threads as there are.
+    entries.sort_by_key(|entry| entry.trial.cell.threads());
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
     let all: Vec<&Measured> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
@@ -164,20 +164,18 @@ pub fn lines(advice: &Advice) -> Vec<String> {
     ranking.into_iter().chain(later).chain(cautions).collect()
 }
 
-/// The warnings of the recommended store's documentation for which these runs have no figure.
+/// The warnings of the recommended store's authors for which these runs have no figure.
 fn cautions(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first() else { return Vec::new() };
     let aged = advice.aged.iter().find(|aged| aged.store == best.store);
     let is_measured = |caution: &&Caution| match caution.of {
         Aging::Space => aged.is_some_and(|aged| aged.left.is_some()),
         Aging::Readers => aged.is_some_and(|aged| aged.held.is_some()),
-        Aging::Waits => aged.is_some_and(|aged| aged.stalls.0 > 0),
+        Aging::Waits => aged.is_some_and(|aged| aged.stalls.1 > 0),
     };
     let others = advice.cautions.iter().filter(|caution| !is_measured(caution));
     others
-        .map(|one| {
-            format!("{}, not measured here: {} (its documentation: {}).", best.store, one.says, one.source)
-        })
+        .map(|one| format!("{}, not measured here: {} (source: {}).", best.store, one.says, one.source))
         .collect()
 }
 
@@ -202,9 +200,13 @@ fn line(aged: &Aged, every: Option<Period>) -> String {
             three_digits(times)
         );
     }
-    if let (told @ 1.., asked) = aged.stalls {
-        line += &format!(" It told of a write stall at {told} of the {asked} times that it was asked.");
-    }
+    line += &match aged.stalls {
+        (_, 0) => String::new(),
+        (0, asked) => format!(" It told of no write stall at the {asked} times that it was asked."),
+        (told, asked) => {
+            format!(" It told of a write stall at {told} of the {asked} times that it was asked.")
+        }
+    };
     if let Some(left) = aged.left.filter(|left| *left >= KEPT) {
         line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(left));
         line += &match &aged.given_back {
@@ -384,7 +386,7 @@ mod tests {
         };
         let fresh = answered(&[], "update=1");
         assert_eq!(fresh.len(), 4);
-        assert_eq!(fresh[1], "lmdb, not measured here: it keeps its pages (its documentation: a).");
+        assert_eq!(fresh[1], "lmdb, not measured here: it keeps its pages (source: a).");
         assert_eq!(answered(&[], "get=1"), Vec::<String>::new());
         let alone = answered(&[life()], "update=1");
         assert!(
@@ -402,6 +404,14 @@ mod tests {
         beside.cell.set(Axis::READER, Axis::READER.read(HELD).unwrap());
         beside.measured.as_mut().unwrap().rounds[9].disk.allocated_bytes *= 5;
         held.trials.insert(0, beside);
+        // One that was asked and told of none was measured, too.
+        let mut quick = held.clone();
+        for trial in &mut quick.trials {
+            let pauses = trial.measured.as_mut().unwrap().pauses.as_mut();
+            pauses.unwrap().upkeep[0] = UpkeepSeen { work: WRITE_STALL.into(), after: 0, otherwise: 0 };
+        }
+        let all = answered(&[quick], "update=1");
+        assert!(all.len() == 1 && all[0].contains("no write stall at the 8 times"), "{all:?}");
         let all = answered(&[held], "update=1");
         let [line] = all.as_slice() else { panic!("{all:?}") };
         assert!(line.contains("Beside a reader that was held its files were 20.0 times as large"), "{line}");

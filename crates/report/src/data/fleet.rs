@@ -242,6 +242,7 @@ fn by_store<'a>(
 type Looks = BTreeMap<String, usize>;
 
 /// By what it is told on a machine which store is faster.
+#[derive(Clone, Copy)]
 struct Told<'a> {
     facts: &'a Facts,
     looks: &'a Looks,
@@ -296,8 +297,18 @@ fn of_all(
                 let both = own.keys().filter(|machine| others.contains_key(*machine)).collect();
                 by_machines.entry(both).or_default().push((position, [own, others]));
             }
-            let over = |places: Vec<Place<'_>>| over(at, [a, b], &places, told);
-            pairs.extend(by_machines.into_values().filter_map(over));
+            // Each part is a comparison of its own.
+            let told = Told { rivals: told.rivals * by_machines.len(), ..*told };
+            for places in by_machines.into_values() {
+                let whole = over(at, [a, b], &places, &told);
+                // Without a block that has all of them they stand alone.
+                let alone = places.iter().filter(|_| whole.is_none());
+                pairs.extend(alone.filter_map(|place| {
+                    let told = Told { rivals: told.rivals * places.len(), ..told };
+                    over(at, [a, b], std::slice::from_ref(place), &told)
+                }));
+                pairs.extend(whole);
+            }
         }
     }
 }

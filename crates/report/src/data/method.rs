@@ -311,8 +311,15 @@ impl Methods {
         };
         self.words(run, cell, |key, words| {
             let limits = key.starts_with(MACHINES) || (has_disk && key.starts_with(DISKS));
-            !limits && !made::OF_MACHINE.contains(&key) && !is_kernel(key, words)
+            let is_own = made::OF_MACHINE.contains(&key) || key.ends_with(made::IDENTITY);
+            !limits && !is_own && !is_kernel(key, words)
         })
+    }
+
+    /// The name of a run's machine with its identity, where another of this name has another.
+    pub fn identity(&self, run: usize) -> Option<&str> {
+        let mut words = self.words.get(run)?.iter();
+        words.find(|(key, _)| key.ends_with(made::IDENTITY)).map(|(_, words)| words.as_str())
     }
 
     fn words(&self, run: usize, cell: &Cell, counts: impl Fn(&str, &str) -> bool) -> String {

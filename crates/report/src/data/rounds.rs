@@ -3,8 +3,8 @@
 use storebench_core::result::{Measured, OVERALL, OperationResult, Round};
 
 use super::merge::{Entry, measured};
-use crate::stats::Summary;
 use crate::stats::trend::Trend;
+use crate::stats::{Summary, median, quantile};
 
 /// A figure of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,12 +119,14 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
         return Some(Growth::None);
     }
     let long = || trials.iter().filter_map(|one| Some((*one, one.rounds.last_chunk::<LAST>()?)));
-    let written = long().map(|(_, last)| last.iter().map(value_bytes).sum()).min().unwrap_or(0);
+    let written: Vec<u64> = long().map(|(_, last)| last.iter().map(value_bytes).sum()).collect();
+    let written = quantile(&written, 0.5).unwrap_or(0);
     let closed = |(one, last): (&Measured, &[Round; LAST])| {
         let open = last.last()?.disk.allocated_bytes;
         Some(one.known_disk()?.allocated_bytes as f64 / open.max(1) as f64)
     };
-    let closed = long().filter_map(closed).fold(f64::INFINITY, f64::min);
+    let closed =
+        median(&long().filter_map(closed).collect::<Vec<_>>()).map_or(f64::INFINITY, |one| one.value);
     Some(match () {
         () if closed <= CLEARED => Growth::Cleared(closed),
         () if written < LITTLE_WRITTEN => Growth::Short(written),

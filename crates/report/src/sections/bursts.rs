@@ -6,7 +6,7 @@ use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
-use crate::stats::quantile;
+use crate::stats::{median, quantile};
 
 /// The section.
 pub const SECTION: Section = Section {
@@ -60,6 +60,12 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     (0..loads).map(|load| cells(&of(load))).collect()
 }
 
+/// The load as a share of the store's own speed, in the median over trials.
+pub(super) fn load(all: &[&Burst]) -> Option<f64> {
+    let shares: Vec<f64> = all.iter().map(|burst| burst.percent / 100.0).collect();
+    Some(median(&shares)?.value)
+}
+
 fn cells(all: &Vec<&Burst>) -> Row {
     let median = |of: &dyn Fn(&Burst) -> u64| {
         let values: Vec<u64> = all.iter().map(|burst| of(burst)).collect();
@@ -67,9 +73,6 @@ fn cells(all: &Vec<&Burst>) -> Row {
     };
     let whole = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), Cell::count);
     let real = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), |value| Cell::real(value as f64));
-    let mut loads: Vec<f64> = all.iter().map(|burst| burst.percent).collect();
-    loads.sort_by(f64::total_cmp);
-    let load = loads.get(loads.len() / 2).copied();
     let not_recovered = all.iter().filter(|burst| burst.recovered_ns.is_none()).count();
     let recovered =
         if not_recovered == 0 { real(&|burst| burst.recovered_ns.unwrap_or(0)) } else { Cell::none() };
@@ -77,7 +80,7 @@ fn cells(all: &Vec<&Burst>) -> Row {
     let recovered =
         if not_recovered == 0 && in_pause > 0 { recovered.shown("in the pause") } else { recovered };
     vec![
-        ("load", Cell::or_none(load, |percent| Cell::real(percent / 100.0))),
+        ("load", Cell::or_none(load(all), Cell::real)),
         ("trials", Cell::whole(all.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
         ("latency_p99", real(&|burst| burst.latency.p99_ns)),

@@ -62,15 +62,16 @@ const LEGEND: &str = "\
 from, to, mean: how many times as long the other store's operation takes, of the machines that have both; 1/2x is half as long, so that the \
 other store is faster. faster on, slower on: the machines whose own trials tell that, at 95 % for every two stores together. The mean is over \
 machines, each of which counts once: in square brackets Student's interval of 95 %, from three machines on, which speaks of other machines \
-like these; in round ones the range of two. So all machines together may tell what none tells by itself. fastest: by the geometric mean of \
+like these; in round ones the range of two. So all machines together may tell what none tells by itself; \
+this interval is that of one pair alone, and among many pairs some tell by chance. fastest: by the geometric mean of \
 latencies over all machines. The slower a sync (the more cores, the more memory), the more: over five machines or more, by Kendall's test at \
-5 %; one in twenty comes by chance. The column 'more with' says the same. A sync's time is the median of those of the stores and operations \
-that all machines have. The hardware's name tells machines apart, the host's or that of --hardware, and with it the machine that limits stand \
-in for, where each run has one and these differ. --table shows all stores.";
+5 %: of twenty comparisons without such an effect one has this remark by chance, for each of the three. The column 'more with' says the same. A sync's time is the median of those of the stores and operations \
+that all machines have. Machines are told apart by their names, the host's or that of --hardware, those of one name by an identity, and by the machine that limits \
+stand in for, where each run has one and these differ. --table shows all stores.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let fleet = fleet(merged);
-    if fleet.pairs.is_empty() {
+    if fleet.pairs.is_empty() && fleet.fastest.is_empty() {
         return Vec::new();
     }
     let mut fastest = Table::new(&MACHINES);
@@ -87,10 +88,16 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         every.push(Seen::Always, row(merged, pair).into_iter().chain(of_all));
     }
     let in_words = sentences(merged, &fleet.pairs).into_iter().map(Block::Note).collect();
-    let mut blocks = vec![Block::fold("In words", Open::Part(0), in_words), Block::Table(fastest)];
+    let mut blocks = Vec::new();
+    if !fleet.pairs.is_empty() {
+        blocks.push(Block::fold("In words", Open::Part(0), in_words));
+    }
+    blocks.push(Block::Table(fastest));
     blocks.extend(fleet.remarks.into_iter().map(Block::Note));
     blocks.push(Block::Note(LEGEND.into()));
-    blocks.push(Block::fold("Every two stores", Open::Closer, vec![Block::Table(every)]));
+    if !every.rows.is_empty() {
+        blocks.push(Block::fold("Every two stores", Open::Closer, vec![Block::Table(every)]));
+    }
     blocks
 }
 

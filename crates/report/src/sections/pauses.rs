@@ -2,6 +2,7 @@
 
 use storebench_core::result::{Burst, Measured, Pauses, UpkeepSeen};
 
+use super::bursts::load;
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
@@ -58,9 +59,9 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = of_time("tenths", tenths.collect());
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
-    for load in 0..loads {
-        let bursts: Vec<&Burst> = trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
-        let when = bursts.first().map(|burst| format!("burst {:.0} %", burst.percent)).unwrap_or_default();
+    for number in 0..loads {
+        let bursts: Vec<&Burst> = trials.iter().filter_map(|measured| measured.bursts.get(number)).collect();
+        let when = load(&bursts).map(|load| format!("burst {}", Unit::Share.show(load))).unwrap_or_default();
         rows.extend(of_time(&when, bursts.iter().filter_map(|burst| burst.pauses.as_ref()).collect()));
     }
     rows

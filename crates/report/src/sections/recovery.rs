@@ -154,9 +154,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 let more = if one.sizes.is_empty() { "" } else { " with more records" };
                 Block::Note(format!("{named}: not measured{more}: {why}."))
             }));
-            notes.extend(
-                one.not_cut.iter().map(|why| Block::Note(format!("{named}: no power cut: {why}."))),
-            );
+            notes.extend(one.not_cut.iter().map(|why| Block::Note(format!("{named}: no power cut: {why}."))));
             notes.extend(grown(&named, &one).map(Block::Note));
         }
     }

@@ -29,7 +29,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
     cautions: &[Caution {
         of: Aging::Readers,
-        says: "read transactions prevent the reuse of pages that newer write transactions have freed, so that the database can grow quickly",
+        says: "while they stay open, read transactions prevent the reuse of pages that newer write transactions have freed, so that the database can grow quickly",
         source: "mdbx.h, MDBX_hsr_func",
     }],
     version: &library::version,

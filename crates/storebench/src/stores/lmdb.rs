@@ -30,7 +30,7 @@ pub const LMDB: StoreDef = StoreDef {
         },
         Caution {
             of: Aging::Readers,
-            says: "read transactions prevent the reuse of freed pages, so that the database can grow quickly",
+            says: "avoid transactions that live long: read transactions prevent the reuse of freed pages, so that the database can grow quickly",
             source: "lmdb.h, Caveats",
         },
     ],

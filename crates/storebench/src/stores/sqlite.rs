@@ -32,7 +32,7 @@ pub const SQLITE: StoreDef = StoreDef {
     cautions: &[
         Caution {
             of: Aging::Space,
-            says: "when much is deleted the file keeps the empty pages, until VACUUM or with auto_vacuum",
+            says: "when much is deleted the file keeps the empty pages until VACUUM, unless auto_vacuum is on",
             source: "sqlite.org/lang_vacuum.html",
         },
         Caution {

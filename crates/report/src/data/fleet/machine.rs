@@ -57,6 +57,7 @@ impl<'m> Machines<'m> {
         let kernel = &self.merged.runs[*run].header.environment.kernel;
         let method = format!("{before}{}", methods.beside_machine(*run, cell, kernel, has_disk));
         let method = method.trim_end_matches(", ").to_owned();
+        let hardware = methods.identity(*run).map_or(hardware, str::to_owned);
         let name = match cell.machine() {
             limited if disk.is_some() && limited != HERE => format!("{hardware} as {limited}"),
             _ => hardware,
@@ -143,7 +144,8 @@ pub(crate) fn of_one_type(machines: &[Known]) -> Vec<String> {
 pub(crate) fn of_one_host(machines: &[Known]) -> Vec<String> {
     let words = |alike: &Vec<&Known>| {
         format!(
-            "{} are one host under limits, which make it smaller and not different, and count as {}",
+            "{} are one host under limits, which make it smaller and not different, and count as {}: intervals over them speak of \
+             this host under limits",
             named(alike),
             counted(alike.len(), "machine")
         )

@@ -50,6 +50,19 @@ fn each_machine_counts_once_and_what_they_share_is_told() {
 }
 
 #[test]
+fn machines_of_one_name_are_told_apart_by_their_identities() {
+    let named = |name: &str, id: &str, times: f64| {
+        let mut run = machine(name, 4, 1_000, times);
+        run.header.environment.machine_id = Some(id.into());
+        run
+    };
+    let all = found(&[named("box", "a1", 1.5), named("box", "b7", 2.0), named("desk", "c3", 3.0)]);
+    let get = all.iter().find(|pair| pair.at.operation == "get").unwrap();
+    let names: BTreeSet<&str> = get.machines.iter().map(|on| on.machine.as_str()).collect();
+    assert_eq!(names, ["box with the identity a1", "box with the identity b7", "desk"].into());
+}
+
+#[test]
 fn a_planted_property_is_found_and_no_other() {
     let run = |(number, sync_ns): (u32, u64)| {
         machine(&format!("box {number}"), 2 + number % 2, sync_ns, (sync_ns as f64).sqrt() / 10.0)

@@ -61,12 +61,16 @@ pub(crate) fn place(merged: &Merged<'_>, pair: &Pair, with_position: bool) -> St
     joined([merged.label(&pair.at.key).as_str(), &position, &over])
 }
 
-/// A sentence for each comparison of two stores, those that are furthest apart first; then how many there are beside.
+/// A sentence for each comparison of two stores, those with a verdict first, and of these those that are furthest apart; then how many there are beside.
 pub(crate) fn sentences(merged: &Merged<'_>, pairs: &[Pair]) -> Vec<String> {
     let differs = pairs.windows(2).any(|two| two[0].at.position != two[1].at.position);
     let mut sorted: Vec<&Pair> = pairs.iter().collect();
     let apart = |pair: &Pair| pair.times.value.ln().abs();
-    sorted.sort_by(|one, next| apart(next).total_cmp(&apart(one)));
+    // Verdicts come before what no machine tells.
+    let is_told = |pair: &Pair| pair.count(Faster::First) > 0;
+    sorted.sort_by(|one, next| {
+        is_told(next).cmp(&is_told(one)).then_with(|| apart(next).total_cmp(&apart(one)))
+    });
     let told = sorted.iter().take(TOLD).map(|pair| sentence(merged, pair, differs));
     let more = pairs.len().saturating_sub(TOLD);
     let rest = (more > 0).then(|| {

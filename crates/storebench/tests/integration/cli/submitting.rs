@@ -204,6 +204,8 @@ fn a_collection_takes_what_submit_makes_and_refuses_all_else() {
         submit();
         scratch.write("collection/.github/workflows/results.yml", "");
     });
+    refused(changes_nothing_else, &|| drop(scratch.write("collection/results/bü/one/run.json", "{}")));
+    refused(changes_nothing_else, &|| drop(scratch.write("collection/results/\"b/one/run.json", "{}")));
     refused(changes_nothing_else, &|| {
         submit();
         let file = collection.run(&ours).join("run.json");
