@@ -25,7 +25,7 @@ const PAUSES: Shape = Shape {
         Column::text("hardware"),
         Column::text("title").at(Place::Group, ""),
         Column::text("store").at(Place::Line, ""),
-        Column::text("when").at(Place::Line, "when"),
+        Column::text("during").at(Place::Line, "when"),
         Column::whole("trials"),
         Column::whole("calls"),
         Column::whole("pauses"),
@@ -72,7 +72,7 @@ fn of_time(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
     let trials = seen.len();
     let all = seen.into_iter().cloned().reduce(Pauses::plus).filter(|all| all.count() > 0);
     let Some(all) = all else { return Vec::new() };
-    let head = || [("when", Cell::text(when))].into_iter().chain(head(trials, &all));
+    let head = || [("during", Cell::text(when))].into_iter().chain(head(trials, &all));
     let mut work: Vec<_> = all.upkeep.iter().filter(|work| work.after > 0).collect();
     work.sort_by_key(|work| std::cmp::Reverse(work.after));
     if work.is_empty() {
