@@ -438,6 +438,8 @@ node::MultiIsolatePlatform *begin_node() {
                          kNoPrintHelpOrVersionOutput});
     for (const std::string &error : begun->errors()) fprintf(stderr, "Node: %s\n", error.c_str());
     if (begun->early_return()) return nullptr;
+    /* V8's threads run until the process is gone, and must not meet what its end destroys: nothing is. */
+    on_exit([](int status, void *) { fflush(nullptr), _exit(status); }, nullptr);
     board->data = begun->platform();
     return begun->platform();
 }
