@@ -1,6 +1,5 @@
 //! The weakest side of each store in a set's life: the property in which it is furthest behind the others.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use storebench_core::result::{Measured, OVERALL, Round};
@@ -224,7 +223,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest>
     all
 }
 
-fn standing<'a>(property: &Property, store: &'a Cow<'_, str>, entries: &[Entry<'_>]) -> Option<Standing<'a>> {
+fn standing<'a>(property: &Property, store: &'a str, entries: &[Entry<'_>]) -> Option<Standing<'a>> {
     // Only what lives a life has all of them.
     let trials = measured(entries).into_iter().map(|(_, measured)| measured);
     let trials: Vec<&Measured> = trials.filter(|measured| measured.giving_back.is_some()).collect();
