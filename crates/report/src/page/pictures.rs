@@ -79,7 +79,12 @@ mod tests {
             let merged = Merged::new(&runs, &[]);
             let pictures = pictures(&Report::new(&merged)).unwrap();
             let of_rounds = pictures.iter().filter(|Picture(_, text)| text.contains("Round by round"));
-            of_rounds.map(|Picture(_, text)| text.matches("class=\"ring\"").count()).collect()
+            let rings = |Picture(_, text): &Picture| {
+                let rings = text.matches("class=\"ring\"").count();
+                assert_eq!(rings > 0, text.contains("A ring marks a round with a pause"), "{text}");
+                rings
+            };
+            of_rounds.map(rings).collect()
         };
         assert_eq!(rings(9_000_000), [0, 0, 0]);
         assert_eq!(rings(11_000_000), [1, 1, 1]);

@@ -25,7 +25,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     let workload = plan.workload.def();
     let mut text = part(launch)?;
     text.push_str(&entry("cell", "time", "disk"));
-    let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
+    let (mut total_s, mut most_bytes, mut most_memory, mut most_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
     let mut learns = false;
     for (name, place) in *places {
         if !cells.iter().any(|cell| cell.site() == *name) {
@@ -49,6 +49,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             most_memory = most_memory.max((workload.memory)(&case));
+            most_room = most_room.max(plan.room_bytes(&case));
             text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
         }
     }
@@ -71,6 +72,10 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         rough_bytes(most_bytes),
         rough_bytes(most_memory),
     ));
+    if !plan.recovery.is_empty() {
+        let room = rough_bytes(most_room);
+        text.push_str(&format!("With its recovery check it must find up to {room} free.\n"));
+    }
     text.push_str(match learns {
         true => "These are rough estimates from a short trial of each cell.\n",
         false => "These are rough estimates from a short test of the place, not of the stores.\n",

@@ -2,6 +2,7 @@
 
 /** A call that takes longer is a pause, in nanoseconds. */
 const PAUSE_NS = 1e7;
+const RINGS = "A ring marks a round with a pause: its longest call took more than 10 ms, in the mean over trials.";
 
 function roundsDrawn() {
   const place = onePlace();
@@ -14,8 +15,7 @@ function roundsDrawn() {
   ];
   const charts = parts.map(([title, unit, rounds]) => roundsChart(title, unit, cells.map((cell) => roundsLine(cell, rounds)).filter((line) => line.points.length)));
   const drawn = charts.filter((chart) => chart.lines.length);
-  const paused = drawn.some((chart) => chart.lines.some((line) => line.points.some((point) => point.ring)));
-  const notes = paused ? ["A ring marks a round with a pause: its longest call took more than 10 ms, in the mean over trials."] : [];
+  const notes = drawn.some((chart) => chart.legend) ? [RINGS] : [];
   return drawn.length ? { charts: drawn, beside: true, notes } : { why: `No selected ${model.ranked[0]} has several rounds here.` };
 }
 
@@ -37,6 +37,7 @@ function roundsChart(what, unit, lines) {
     : { title: "round", type: "linear", unit: "", label: (value) => (value && Number.isInteger(value) ? String(value) : "") };
   return {
     title: `Round by round: ${what}`,
+    legend: lines.some((line) => line.points.some((point) => point.ring)) ? RINGS : "",
     x: over,
     y: { title: what, unit, type: unit === "ns" ? "log" : "linear" },
     lines,

@@ -95,6 +95,10 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     let counted = scratch.storebench("run crud --quick --trials 2 --dry-run").ends(Exit::Success);
     assert!(counted.out.contains("each run 2 times") && !counted.out.contains("further"), "{counted}");
     assert!(said.out.contains(" of disk, and ") && said.out.contains(" of memory beside caches"), "{said}");
+    let recovery = "With its recovery check it must find up to ";
+    assert!(!said.out.contains(recovery), "{said}");
+    let checked = scratch.storebench("run crud --quick --recovery 100000 --dry-run").ends(Exit::Success);
+    assert!(checked.out.contains(recovery) && checked.out.contains("MiB free."), "{checked}");
     fs::create_dir(scratch.join("storebench-runs")).unwrap();
     scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
     assert!(scratch.join("storebench-runs").exists(), "a directory that was there stays");
