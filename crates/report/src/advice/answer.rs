@@ -52,7 +52,7 @@ pub struct Advice {
     pub repeated: Option<(u64, u64)>,
     /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
-    /// The warnings of the recommended store's own documentation to who uses it for long.
+    /// The warnings of the recommended store's authors to who uses it for long.
     pub cautions: &'static [Caution],
     /// Where a page opens: the address of the question's own place.
     pub start: String,

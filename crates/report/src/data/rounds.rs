@@ -58,11 +58,10 @@ const OF_A_LIFE: [&str; 4] = ["update", "insert", "remove", "scan"];
 
 /// The bytes of values that a set's life had written when a round, from 0, was over; `None` where another workload has the rounds.
 pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
-    let own = measured.rounds.get(..=round)?.iter().flat_map(|round| &round.operations);
-    let own = own.filter(|one| one.operation != OVERALL);
-    let is_life = own.clone().all(|one| OF_A_LIFE.contains(&one.operation.as_str()));
-    let writes = own.filter(|one| is_write(one));
-    let bytes: u64 = writes.map(|one| one.value_bytes).sum();
+    let rounds = measured.rounds.get(..=round)?;
+    let mut own = rounds.iter().flat_map(|round| &round.operations).filter(|one| one.operation != OVERALL);
+    let is_life = own.all(|one| OF_A_LIFE.contains(&one.operation.as_str()));
+    let bytes: u64 = rounds.iter().map(value_bytes).sum();
     (is_life && bytes > 0).then_some(bytes as f64)
 }
 
@@ -136,13 +135,8 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
 
 /// The bytes of values that a round wrote.
 fn value_bytes(round: &Round) -> u64 {
-    let writes = round.operations.iter().filter(|one| is_write(one));
-    writes.map(|one| one.value_bytes).sum()
-}
-
-/// Whether values are written by it.
-fn is_write(one: &OperationResult) -> bool {
-    ["update", "insert"].contains(&one.operation.as_str())
+    let is_write = |one: &&OperationResult| ["update", "insert"].contains(&one.operation.as_str());
+    round.operations.iter().filter(is_write).map(|one| one.value_bytes).sum()
 }
 
 #[cfg(test)]

@@ -55,9 +55,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 /// A row for each load.
 fn rows(trials: &[&Measured]) -> Vec<Row> {
+    by_load(trials).iter().map(|bursts| cells(bursts)).collect()
+}
+
+/// The bursts of trials at each load.
+pub(super) fn by_load<'m>(trials: &[&'m Measured]) -> Vec<Vec<&'m Burst>> {
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
     let of = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
-    (0..loads).map(|load| cells(&of(load))).collect()
+    (0..loads).map(of).collect()
 }
 
 /// The load as a share of the store's own speed, in the median over trials.
@@ -66,7 +71,7 @@ pub(super) fn load(all: &[&Burst]) -> Option<f64> {
     Some(median(&shares)?.value)
 }
 
-fn cells(all: &Vec<&Burst>) -> Row {
+fn cells(all: &[&Burst]) -> Row {
     let median = |of: &dyn Fn(&Burst) -> u64| {
         let values: Vec<u64> = all.iter().map(|burst| of(burst)).collect();
         quantile(&values, 0.5)

@@ -1,8 +1,8 @@
 //! The pauses of each store, and the work that its engine did for itself meanwhile.
 
-use storebench_core::result::{Burst, Measured, Pauses, UpkeepSeen};
+use storebench_core::result::{Measured, Pauses, UpkeepSeen};
 
-use super::bursts::load;
+use super::bursts::{by_load, load};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
@@ -58,9 +58,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 fn rows(trials: &[&Measured]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = of_time("tenths", tenths.collect());
-    let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
-    for number in 0..loads {
-        let bursts: Vec<&Burst> = trials.iter().filter_map(|measured| measured.bursts.get(number)).collect();
+    for bursts in by_load(trials) {
         let when = load(&bursts).map(|load| format!("burst {}", Unit::Share.show(load))).unwrap_or_default();
         rows.extend(of_time(&when, bursts.iter().filter_map(|burst| burst.pauses.as_ref()).collect()));
     }
