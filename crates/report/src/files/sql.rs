@@ -123,10 +123,9 @@ fn columns(merged: &Merged<'_>, axis: Axis) -> Vec<String> {
     std::iter::once(own).chain(bounds).collect()
 }
 
-/// A column's name, quoted where it has to be.
+/// The name of an axis's column, quoted: `index` is an axis, and a word of SQL.
 fn name(name: &str) -> String {
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// The tables while they are filled.

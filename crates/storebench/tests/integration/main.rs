@@ -14,6 +14,7 @@ mod disks;
 mod doctor;
 mod file_systems;
 mod fleet;
+mod golden;
 mod headers;
 mod html;
 mod in_memory;
