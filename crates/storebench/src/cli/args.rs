@@ -487,7 +487,6 @@ Examples:
   storebench report latest --published           the paper's tables beside yours
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
-  storebench report latest --svg pictures        its charts, for a paper
   storebench report latest --hgrm percentiles    for HdrHistogram's plotter
   storebench report latest --html a.html --sqlite a.db --json > a.json
   storebench report ssd-run hdd-run --csv-long > all.csv   (several runs)";
@@ -526,9 +525,6 @@ pub struct ReportArgs {
     /// Write a page for the browser, one file that needs no network; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Write every chart and heat map of the page as SVG, with captions for publication, to a new directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub svg: Option<PathBuf>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -582,6 +578,6 @@ impl ReportArgs {
     /// Whether a file is asked for.
     pub fn is_written(&self) -> bool {
         let ExportArgs { sqlite, hgrm, .. } = &self.export;
-        [&self.html, &self.svg, sqlite, hgrm].into_iter().any(Option::is_some)
+        [&self.html, sqlite, hgrm].into_iter().any(Option::is_some)
     }
 }

@@ -1,4 +1,4 @@
-//! `storebench report --svg, --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,6 @@ use storebench_core::units::counted;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql, ycsb};
-use storebench_report::page::pictures::Picture;
 use storebench_report::report::Report;
 
 use super::args::ExportArgs;
@@ -86,18 +85,6 @@ fn sqlite_error(path: &Path, error: SqlError) -> Error {
         SqlError::Other(why) => (Exit::Failure, why),
     };
     Error::new(exit, format!("writing {}: {why}", path.display()))
-}
-
-/// The page's charts and heat maps, in a directory of their own.
-pub fn pictures(report: &Report<'_>, directory: &Path) -> Result<()> {
-    let own = OwnDirectory::of("--svg", directory, "there is a file for each chart")?;
-    let failed = |why| Error::new(Exit::Failure, format!("drawing the charts: {why}"));
-    let pictures = storebench_report::page::pictures::pictures(report).map_err(failed)?;
-    for Picture(name, text) in &pictures {
-        own.write(name, text)?;
-    }
-    own.tell(pictures.len());
-    Ok(())
 }
 
 /// Files of percentiles, in a directory of their own.

@@ -48,9 +48,6 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         page(&report, None, path)?;
         files::tell_written(path);
     }
-    if let Some(directory) = &args.svg {
-        export::pictures(&report, directory)?;
-    }
     export::files(&report, extras, &args.export)?;
     if args.is_printed() || !args.is_written() {
         show(&report, args)?;

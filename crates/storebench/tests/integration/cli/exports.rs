@@ -1,6 +1,5 @@
 //! Results for other tools.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::sync::OnceLock;
 
@@ -34,40 +33,6 @@ fn percentiles_go_into_a_new_directory() {
         .complains(Exit::BadValue, &["deep/percentiles is not empty", "name a new directory"]);
     scratch.write("file", "");
     scratch.storebench("report latest --hgrm file").complains(Exit::BadValue, &["file", "directory"]);
-}
-
-#[test]
-fn pictures_go_into_a_new_directory() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --svg deep/pictures").ends(Exit::Success);
-    let names: BTreeSet<String> = fs::read_dir(scratch.join("deep/pictures"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    let told = format!("written: {} files in deep/pictures", names.len());
-    assert!(said.out.is_empty() && said.err.contains(&told), "{said}");
-    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-    assert!(names.iter().all(|name| name.chars().all(safe)), "{names:?}");
-    for name in ["winners_none", "winners_process", "latency_get-latency-by-percentile_process"] {
-        assert!(names.contains(&format!("{name}.svg")), "{name}: {names:?}");
-    }
-    // The tables of winners have nobody's colour where nobody won, and the price of safety is the same under each guarantee.
-    let of = |start: &str| names.iter().filter(|name| name.starts_with(start)).count();
-    assert_eq!((of("winners"), of("latency"), of("safety")), (2, 8, 4), "{names:?}");
-    let text = |name: &str| fs::read_to_string(scratch.join("deep/pictures").join(name)).unwrap();
-    let latency = text("latency_get-latency-by-percentile_process.svg");
-    assert!(latency.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 "), "{latency}");
-    for part in ["Guarantee: process", "operation: get", "3 trials each", "flat-folder", "incompressible"] {
-        assert!(latency.contains(part), "{part}: {latency}");
-    }
-    scratch
-        .storebench("report latest --svg deep/pictures")
-        .complains(Exit::BadValue, &["deep/pictures is not empty", "name a new directory"]);
-    scratch.write("no-folder", "");
-    scratch
-        .storebench("report latest --svg no-folder")
-        .complains(Exit::BadValue, &["no-folder", "directory"]);
-    scratch.storebench("report latest --svg -").complains(Exit::BadValue, &["--svg -", "name a directory"]);
 }
 
 #[test]
@@ -125,7 +90,7 @@ fn a_build_without_sqlite_says_so() {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
     use rusqlite::{Connection, OpenFlags};
