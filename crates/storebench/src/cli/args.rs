@@ -487,7 +487,6 @@ Examples:
   storebench report latest --published           the paper's tables beside yours
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
-  storebench report latest --hgrm percentiles    for HdrHistogram's plotter
   storebench report latest --html a.html --sqlite a.db --json > a.json
   storebench report ssd-run hdd-run --csv-long > all.csv   (several runs)";
 
@@ -538,9 +537,6 @@ pub struct ExportArgs {
     /// Write all results to one SQLite file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub sqlite: Option<PathBuf>,
-    /// Write latencies as HdrHistogram's percentile text, a file for each cell and operation, to a new directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub hgrm: Option<PathBuf>,
     /// Bencher Metric Format, for continuous benchmarking
     #[arg(long, group = PRINTED)]
     pub bencher: bool,
@@ -577,7 +573,6 @@ impl ReportArgs {
 
     /// Whether a file is asked for.
     pub fn is_written(&self) -> bool {
-        let ExportArgs { sqlite, hgrm, .. } = &self.export;
-        [&self.html, sqlite, hgrm].into_iter().any(Option::is_some)
+        self.html.is_some() || self.export.sqlite.is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! `storebench report --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --sqlite, --ycsb, --bencher, --smaller-is-better`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -6,27 +6,15 @@ use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::units::counted;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
-use storebench_report::files::{continuous, hgrm, sql, ycsb};
+use storebench_report::files::{continuous, sql, ycsb};
 use storebench_report::report::Report;
 
 use super::args::ExportArgs;
 use super::extras::Extras;
 use super::output::tell;
-use super::{files, runs, signals};
-
-/// Writes the files that were asked for.
-pub fn files(report: &Report<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {
-    if let Some(path) = &args.sqlite {
-        sqlite(report, extras, path)?;
-    }
-    match &args.hgrm {
-        Some(directory) => percentiles(report.merged, directory),
-        None => Ok(()),
-    }
-}
+use super::{files, signals};
 
 /// The figures in a form that services watch or scripts read, where one was asked for.
 pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
@@ -53,7 +41,8 @@ fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }
 
-fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
+/// Writes one SQLite file.
+pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     let Some(open) = extras.sqlite else {
         let message =
             "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
@@ -85,40 +74,4 @@ fn sqlite_error(path: &Path, error: SqlError) -> Error {
         SqlError::Other(why) => (Exit::Failure, why),
     };
     Error::new(exit, format!("writing {}: {why}", path.display()))
-}
-
-/// Files of percentiles, in a directory of their own.
-fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
-    let own = OwnDirectory::of("--hgrm", directory, "there is a file for each cell")?;
-    let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
-    let count = hgrm::write(merged, broken, |name, text| own.write(name, text))?;
-    own.tell(count);
-    Ok(())
-}
-
-/// A directory that was not there or is empty: among others one could not tell what is of which run.
-pub(super) struct OwnDirectory<'p>(&'p Path);
-
-impl OwnDirectory<'_> {
-    /// Of the name that an option was given; `why` it can't be standard output.
-    pub(super) fn of<'p>(option: &str, directory: &'p Path, why: &str) -> Result<OwnDirectory<'p>> {
-        files::refuse_standard_output(option, directory, &format!("{why}; name a directory"))?;
-        runs::make_directory("making", directory)?;
-        let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
-        if entries.next().is_some() {
-            let message = format!("{} is not empty: name a new directory", directory.display());
-            return Err(Error::bad_value(message));
-        }
-        Ok(OwnDirectory(directory))
-    }
-
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.0.join(name);
-        fs::write(&path, text).map_err(Error::io("writing", &path))
-    }
-
-    /// Says how many files were written.
-    fn tell(&self, count: usize) {
-        tell(&format!("written: {} in {}", counted(count, "file"), self.0.display()));
-    }
 }

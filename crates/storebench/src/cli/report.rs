@@ -48,7 +48,9 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         page(&report, None, path)?;
         files::tell_written(path);
     }
-    export::files(&report, extras, &args.export)?;
+    if let Some(path) = &args.export.sqlite {
+        export::sqlite(&report, extras, path)?;
+    }
     if args.is_printed() || !args.is_written() {
         show(&report, args)?;
     }

@@ -20,22 +20,6 @@ fn run() -> &'static Scratch {
 }
 
 #[test]
-fn percentiles_go_into_a_new_directory() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --hgrm deep/percentiles").ends(Exit::Success);
-    assert!(said.out.is_empty() && said.err.contains("written: 12 files in deep/percentiles"), "{said}");
-    let name = "sqlite_1B..1KiB_20..100_incompressible_process_get.hgrm";
-    let text = fs::read_to_string(scratch.join("deep/percentiles").join(name)).unwrap();
-    assert!(text.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"), "{text}");
-    assert!(text.contains("Total count    =           15]"), "five operations in three trials: {text}");
-    scratch
-        .storebench("report latest --hgrm deep/percentiles")
-        .complains(Exit::BadValue, &["deep/percentiles is not empty", "name a new directory"]);
-    scratch.write("file", "");
-    scratch.storebench("report latest --hgrm file").complains(Exit::BadValue, &["file", "directory"]);
-}
-
-#[test]
 fn continuous_benchmarking_gets_json() {
     let scratch = run();
     let said = scratch.storebench("report latest --bencher").ends(Exit::Success);
@@ -59,7 +43,6 @@ fn an_export_by_the_name_of_standard_output_has_it_alone() {
     assert!(page.out.starts_with("<!doctype html>") && page.out.trim_end().ends_with("</html>"), "{page}");
     assert!(page.err.is_empty(), "{page}");
     scratch.storebench("report latest --sqlite -").complains(Exit::BadValue, &["--sqlite -", "name one"]);
-    scratch.storebench("report latest --hgrm -").complains(Exit::BadValue, &["--hgrm -", "name a directory"]);
     assert!(!scratch.join("-").exists());
 }
 
@@ -70,12 +53,9 @@ fn files_combine_and_one_form_is_printed() {
         run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
     }
     let scratch = run();
-    let said = scratch.storebench("report latest --html both.html --hgrm both").ends(Exit::Success);
-    assert!(said.out.is_empty(), "{said}");
-    assert!(said.err.contains("written: both.html") && said.err.contains("files in both"), "{said}");
-    let said = scratch.storebench("report latest --html three.html --hgrm three --json").ends(Exit::Success);
+    let said = scratch.storebench("report latest --html both.html --json").ends(Exit::Success);
     assert!(serde_json::from_str::<Value>(&said.out).is_ok(), "{said}");
-    assert!(scratch.join("three.html").exists() && scratch.join("three").is_dir());
+    assert!(said.err.contains("written: both.html") && scratch.join("both.html").exists(), "{said}");
     let said = scratch.storebench("report latest --html four.html --table").ends(Exit::Success);
     assert!(said.out.contains("flat-folder") && scratch.join("four.html").exists(), "{said}");
 }
