@@ -1,6 +1,5 @@
 //! Results as files for other programs: tables, documents, databases.
 
-pub mod continuous;
 pub mod csv;
 pub mod csv_long;
 mod harmless;

@@ -527,26 +527,16 @@ pub struct ReportArgs {
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    #[command(flatten, next_help_heading = "For other tools")]
-    pub export: ExportArgs,
+    /// Write all results to one SQLite file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = FOR_OTHER_TOOLS)]
+    pub sqlite: Option<PathBuf>,
+    /// The text that YCSB prints, for scripts that read it: [READ], AverageLatency(us), 4.2
+    #[arg(long, group = PRINTED, help_heading = FOR_OTHER_TOOLS)]
+    pub ycsb: bool,
 }
 
-/// The files that other tools read.
-#[derive(Debug, clap::Args)]
-pub struct ExportArgs {
-    /// Write all results to one SQLite file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub sqlite: Option<PathBuf>,
-    /// Bencher Metric Format, for continuous benchmarking
-    #[arg(long, group = PRINTED)]
-    pub bencher: bool,
-    /// The text that YCSB prints, for scripts that read it: [READ], AverageLatency(us), 4.2
-    #[arg(long, group = PRINTED)]
-    pub ycsb: bool,
-    /// github-action-benchmark's customSmallerIsBetter
-    #[arg(long, group = PRINTED)]
-    pub smaller_is_better: bool,
-}
+/// The heading of the forms that other tools read.
+const FOR_OTHER_TOOLS: &str = "For other tools";
 
 /// The group of the forms that go to standard output.
 const PRINTED: &str = "printed";
@@ -554,9 +544,7 @@ const PRINTED: &str = "printed";
 impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
-        let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
-        let data = self.is_data() || ycsb || bencher || smaller_is_better;
-        data || self.table || self.published.is_some()
+        self.is_data() || self.ycsb || self.table || self.published.is_some()
     }
 
     /// Whether CSV or JSON is asked for.
@@ -573,6 +561,6 @@ impl ReportArgs {
 
     /// Whether a file is asked for.
     pub fn is_written(&self) -> bool {
-        self.html.is_some() || self.export.sqlite.is_some()
+        self.html.is_some() || self.sqlite.is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! `storebench report --sqlite, --ycsb, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --sqlite, --ycsb`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -6,37 +6,21 @@ use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
-use storebench_report::files::{continuous, sql, ycsb};
+use storebench_report::files::{sql, ycsb};
 use storebench_report::report::Report;
 
-use super::args::ExportArgs;
 use super::extras::Extras;
 use super::output::tell;
 use super::{files, signals};
-
-/// The figures in a form that services watch or scripts read, where one was asked for.
-pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
-    if args.ycsb {
-        return ycsb_text(merged.runs).map(Some);
-    }
-    if !args.bencher && !args.smaller_is_better {
-        return Ok(None);
-    }
-    let write = if args.bencher { continuous::bencher } else { continuous::smaller_is_better };
-    let mut bytes = Vec::new();
-    write(merged, &mut bytes)
-        .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
-    Ok(Some(bytes))
-}
 
 /// Writes the text that YCSB prints of a run to a new file.
 pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
     files::new(path, &ycsb_text(std::slice::from_ref(run))?)
 }
 
-fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
+/// The text that YCSB prints.
+pub fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }

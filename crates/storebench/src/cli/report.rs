@@ -48,7 +48,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         page(&report, None, path)?;
         files::tell_written(path);
     }
-    if let Some(path) = &args.export.sqlite {
+    if let Some(path) = &args.sqlite {
         export::sqlite(&report, extras, path)?;
     }
     if args.is_printed() || !args.is_written() {
@@ -75,8 +75,8 @@ fn no_output_among(args: &ReportArgs) -> Result<()> {
 /// Prints the form that was asked for.
 fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
     let merged = report.merged;
-    if let Some(figures) = export::watched(merged, &args.export)? {
-        return print_data(&figures);
+    if args.ycsb {
+        return print_data(&export::ycsb_text(merged.runs)?);
     }
     let text = match &args.published {
         _ if args.is_data() => return print_data(&data(report, args)?),

@@ -20,19 +20,6 @@ fn run() -> &'static Scratch {
 }
 
 #[test]
-fn continuous_benchmarking_gets_json() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --bencher").ends(Exit::Success);
-    let document: Value = serde_json::from_str(&said.out).unwrap();
-    let metric = &document["sqlite/1B..1KiB/20..100/incompressible/process get"]["latency"];
-    assert!(metric["lower_value"].as_f64() < metric["value"].as_f64(), "{metric}");
-    let said = scratch.storebench("report latest --smaller-is-better").ends(Exit::Success);
-    let list: Vec<Value> = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(list.len(), 3 * (4 * 2 + 3));
-    assert!(list.iter().all(|entry| entry["value"].is_number() && entry["name"].is_string()));
-}
-
-#[test]
 fn an_export_by_the_name_of_standard_output_has_it_alone() {
     let scratch = Scratch::in_memory();
     let said =
@@ -48,7 +35,7 @@ fn an_export_by_the_name_of_standard_output_has_it_alone() {
 
 #[test]
 fn files_combine_and_one_form_is_printed() {
-    for pair in ["--json --csv", "--csv-long --table", "--bencher --table", "--bencher --smaller-is-better"] {
+    for pair in ["--json --csv", "--csv-long --table", "--ycsb --table", "--ycsb --json"] {
         let words: Vec<&str> = pair.split_whitespace().collect();
         run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
     }
