@@ -1,7 +1,6 @@
 //! Results as files for other programs: tables, documents, databases.
 
 pub mod csv;
-pub mod csv_long;
 mod harmless;
 pub mod json;
 pub mod section;

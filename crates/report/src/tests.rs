@@ -45,7 +45,6 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
         ("table", terminal::full(&Report::new(&merged), style)),
         ("page", text(|merged, out| page::write(&Report::new(merged), None, out))),
         ("csv", text(files::csv::write)),
-        ("csv-long", text(|merged, out| files::csv_long::write(merged.runs, out))),
         ("json", text(|merged, out| files::json::write(&Report::new(merged), out))),
     ];
     for (name, output) in outputs {

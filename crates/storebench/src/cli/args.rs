@@ -488,7 +488,7 @@ Examples:
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
   storebench report latest --html a.html --sqlite a.db --json > a.json
-  storebench report ssd-run hdd-run --csv-long > all.csv   (several runs)";
+  storebench report ssd-run hdd-run --json > all.json   (several runs)";
 
 /// Arguments of `report`. What goes to files combines with everything; of what is printed, one form at a time.
 #[derive(Debug, Parser)]
@@ -503,9 +503,6 @@ pub struct ReportArgs {
     /// CSV in the format of the paper that the study crud follows
     #[arg(long, group = PRINTED)]
     pub csv: bool,
-    /// CSV with one row per operation and trial, and every column
-    #[arg(long, group = PRINTED)]
-    pub csv_long: bool,
     /// CSV of what settings are worth: combinations, main effects, interactions
     #[arg(long, group = PRINTED)]
     pub csv_effects: bool,
@@ -549,7 +546,7 @@ impl ReportArgs {
 
     /// Whether CSV or JSON is asked for.
     pub fn is_data(&self) -> bool {
-        self.csv || self.csv_long || self.json || self.section().is_some()
+        self.csv || self.json || self.section().is_some()
     }
 
     /// The section of which CSV is asked for.

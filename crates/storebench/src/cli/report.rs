@@ -9,7 +9,7 @@ use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;
-use storebench_report::files::{csv, csv_long, json, section};
+use storebench_report::files::{csv, json, section};
 use storebench_report::page::Lead;
 use storebench_report::report::Report;
 use storebench_report::section::Section;
@@ -59,7 +59,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
 
 /// Formats that are printed take no name of a file, which would be read as a run.
 fn no_output_among(args: &ReportArgs) -> Result<()> {
-    let printed = [("--csv", args.csv), ("--csv-long", args.csv_long), ("--json", args.json)];
+    let printed = [("--csv", args.csv), ("--json", args.json)];
     let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
     let is_output =
         |path: &&PathBuf| path.extension().is_some_and(|end| end == "csv" || end == "json") && !path.is_dir();
@@ -92,8 +92,6 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = if args.csv {
         csv::write(report.merged, &mut bytes)
-    } else if args.csv_long {
-        csv_long::write(report.merged.runs, &mut bytes)
     } else if let Some(name) = args.section() {
         let section = of_name(name)?;
         section::write(section, report.blocks(section), &mut bytes)

@@ -35,7 +35,7 @@ fn an_export_by_the_name_of_standard_output_has_it_alone() {
 
 #[test]
 fn files_combine_and_one_form_is_printed() {
-    for pair in ["--json --csv", "--csv-long --table", "--ycsb --table", "--ycsb --json"] {
+    for pair in ["--json --csv", "--csv --table", "--ycsb --table", "--ycsb --json"] {
         let words: Vec<&str> = pair.split_whitespace().collect();
         run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
     }
