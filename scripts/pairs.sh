@@ -69,24 +69,14 @@ rates() {
     shift 3
     "$storebench" run "$plan" "$@" --out "$box/runs" >"$box/storebench" 2>&1 ||
         fail "storebench failed: $(tail -n 1 "$box/storebench")"
-    "$storebench" report "$box"/runs/* --csv-long >"$box/long.csv"
-    awk -v one="$one" -v other="$other" '
-        # Fields that hold commas stand in quotes.
-        function cut(line, fields, at, letter, quoted, count) {
-            split("", fields)
-            count = 1
-            for (at = 1; at <= length(line); at++) {
-                letter = substr(line, at, 1)
-                if (letter == "\"") quoted = !quoted
-                else if (letter == "," && !quoted) count++
-                else fields[count] = fields[count] letter
-            }
-            return count
-        }
-        { count = cut($0, fields) }
-        NR == 1 { for (at = 1; at <= count; at++) column[fields[at]] = at; next }
-        { rate[fields[column["operation"]]] = fields[column["throughput_per_s"]] }
-        END { print rate[one], rate[other] }' "$box/long.csv"
+    "$storebench" report "$box"/runs/* --sqlite "$box/run.db" 2>"$box/storebench" ||
+        fail "storebench failed: $(tail -n 1 "$box/storebench")"
+    python3 - "$box/run.db" "$one" "$other" <<'END'
+import sqlite3, sys
+
+rates = dict(sqlite3.connect(sys.argv[1]).execute("SELECT operation, throughput_per_s FROM operations"))
+print(rates[sys.argv[2]], rates[sys.argv[3]])
+END
 }
 
 # pairs_of KIND KIND: has by_storebench and by_other measure in turn, whose order alternates. Each prints the operations per second of the

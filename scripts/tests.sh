@@ -547,6 +547,26 @@ verdict 'manual pages are written' grep -qx page "$box/prefix/share/man/man1/sto
 run scripts/install.sh --remove "$box/prefix"
 verdict 'all of it is removed' test -z "$(find "$box/prefix" -type f)"
 
+# ---- page-picture.sh
+
+new_system
+echo page >"$box/page.html"
+run scripts/page-picture.sh "$box/page.html"
+verdict 'a picture: no name for it' said 2 'usage: scripts/page-picture.sh'
+run scripts/page-picture.sh "$box/nothing.html" "$box/picture.png"
+verdict 'a picture: no page' said 2 'there is no page'
+run scripts/page-picture.sh "$box/page.html" "$box/picture.png"
+verdict 'a picture: no Chromium' said 2 'Chromium is missing'
+fake chromium 'echo no display'
+run scripts/page-picture.sh "$box/page.html" "$box/picture.png"
+verdict 'a picture: none was made' said 1 'no display'
+# shellcheck disable=SC2016
+fake chromium 'for word; do case "$word" in --screenshot=*) echo picture >"${word#--screenshot=}" ;; esac; done'
+run scripts/page-picture.sh "$box/page.html" "$box/picture.png" 800,600
+verdict 'a picture: of the page' called "file://$box/page.html"
+verdict 'a picture: as large as asked' called '--window-size=800,600'
+verdict 'a picture: written' grep -qx picture "$box/picture.png"
+
 # ---- dist.sh
 
 new_system

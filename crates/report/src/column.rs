@@ -27,7 +27,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit's sign, as it ends the names of columns in CSV; empty for [`Unit::Count`].
+    /// The unit's sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
     pub fn name(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
@@ -82,7 +82,7 @@ pub enum Clocked {
 /// One figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its name in CSV and JSON, without the unit.
+    /// Its name, without the unit.
     pub id: &'static str,
     /// Its name for people.
     pub title: &'static str,
@@ -96,7 +96,7 @@ pub struct Column {
     pub clocked: Clocked,
     /// Whether it counts requests to a simulated disk.
     pub counts_requests: bool,
-    /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
+    /// Whether tables for people have it; the rest is for those who look closer, in JSON and SQL.
     pub in_tables: bool,
 }
 
@@ -151,21 +151,16 @@ impl Column {
         matches!(self.value, Value::Operation(_))
     }
 
-    /// Its name in CSV: the id, and the unit last.
-    pub fn csv_name(&self) -> String {
-        match self.unit.name() {
-            "" => self.id.to_owned(),
-            unit => format!("{}_{unit}", self.id),
-        }
-    }
-
-    /// Its name in an SQLite file's table of operations: that of CSV, which need not say there that it is of latency.
+    /// Its name in an SQLite file's table of operations: the id, which need not say there that it is of latency, and the unit last.
     pub fn sql_name(&self) -> String {
-        let name = self.csv_name();
-        match name.as_str() {
+        let id = match self.id {
             // As the results call it.
-            "harness_time_share" => "harness_share".to_owned(),
-            name => name.strip_prefix("latency_").unwrap_or(name).to_owned(),
+            "harness_time" => "harness",
+            id => id.strip_prefix("latency_").unwrap_or(id),
+        };
+        match self.unit.name() {
+            "" => id.to_owned(),
+            unit => format!("{id}_{unit}"),
         }
     }
 }
@@ -527,8 +522,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<String> = COLUMNS.iter().map(Column::csv_name).collect();
-        names.sort();
+        let mut names: Vec<&str> = COLUMNS.iter().map(|column| column.id).collect();
+        names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), COLUMNS.len());
     }

@@ -1,10 +1,7 @@
-//! Results as files for other programs: tables, documents, databases, histograms.
+//! Results as files for other programs: tables, documents, databases.
 
-pub mod continuous;
 pub mod csv;
-pub mod csv_long;
 mod harmless;
-pub mod hgrm;
 pub mod json;
 pub mod section;
 pub mod sql;

@@ -11,13 +11,12 @@ mod contests;
 mod curves;
 mod dots;
 pub(crate) mod findings;
-mod heats;
+pub(crate) mod heats;
 mod latencies;
 pub(crate) mod machine;
 mod missing;
 mod model;
 mod numbers;
-pub mod pictures;
 mod prices;
 mod published;
 mod rounds;
@@ -61,9 +60,8 @@ pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {
 const PAGE: &str = include_str!("page/page.html");
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
-/// The scripts that make pictures: nothing in them needs a page before it is asked for. They share one scope with the others, and run
-/// in this order.
-const DRAWING: [&str; 13] = [
+/// The scripts. They share one scope, and run in this order.
+const SCRIPTS: [&str; 16] = [
     include_str!("page/js/data.js"),
     include_str!("page/js/state.js"),
     include_str!("page/js/filters.js"),
@@ -77,11 +75,10 @@ const DRAWING: [&str; 13] = [
     include_str!("page/js/time.js"),
     include_str!("page/js/rounds.js"),
     include_str!("page/js/sizes.js"),
+    include_str!("page/js/chart.js"),
+    include_str!("page/js/table.js"),
+    include_str!("page/js/page.js"),
 ];
-
-/// Those that need a page.
-const SHOWING: [&str; 3] =
-    [include_str!("page/js/chart.js"), include_str!("page/js/table.js"), include_str!("page/js/page.js")];
 
 /// The level of compression, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
@@ -120,7 +117,7 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
         ("reach", Html::of(spread::LEGEND)),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
-        ("scripts", Html::of((DRAWING.map(Literal), SHOWING.map(Literal)))),
+        ("scripts", Html::of(SCRIPTS.map(Literal))),
     ];
     places.extend(texts);
     out.write_all(fill(PAGE, &places).as_str().as_bytes())

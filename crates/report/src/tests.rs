@@ -1,8 +1,6 @@
 mod spoken;
 mod template;
 
-use std::collections::BTreeSet;
-
 use storebench_core::result::Run;
 
 use crate::data::merge::Merged;
@@ -47,10 +45,7 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
         ("table", terminal::full(&Report::new(&merged), style)),
         ("page", text(|merged, out| page::write(&Report::new(merged), None, out))),
         ("csv", text(files::csv::write)),
-        ("csv-long", text(|merged, out| files::csv_long::write(merged.runs, out))),
         ("json", text(|merged, out| files::json::write(&Report::new(merged), out))),
-        ("bencher", text(files::continuous::bencher)),
-        ("smaller-is-better", text(files::continuous::smaller_is_better)),
     ];
     for (name, output) in outputs {
         assert!(output.contains(TUNED) && output.contains(PLAIN), "{name}: {output}");
@@ -63,30 +58,8 @@ fn no_output_averages_runs_of_another_method() {
     let inserts: Vec<&str> = csv.lines().filter(|line| line.contains(",SQLite3,insert,")).collect();
     assert_eq!(inserts.len(), 2, "{csv}");
     assert!(inserts.iter().all(|line| line.split(',').count() == 11), "{inserts:?}");
-    let bencher: serde_json::Value = serde_json::from_str(&text(files::continuous::bencher)).unwrap();
-    let latency = |method: &str| {
-        let mut found = bencher.as_object().unwrap().iter();
-        let is_it =
-            |name: &str| name.starts_with("sqlite/") && name.contains(method) && name.ends_with(" insert");
-        let (_, found) = found.find(|(name, _)| is_it(name)).unwrap();
-        found["latency"]["value"].as_f64().unwrap()
-    };
-    assert!((latency(PLAIN) - 1000.0).abs() < 10.0 && (latency(TUNED) - 3000.0).abs() < 30.0);
     let runs = unlike();
     let merged = Merged::new(&runs, &[]);
-    let mut names = BTreeSet::new();
-    let counted = files::hgrm::write(
-        &merged,
-        |why| why,
-        |name, text| {
-            assert!(text.contains("Total count    =         3000]"), "{name}: {text}");
-            names.insert(name.to_owned());
-            Ok(())
-        },
-    );
-    // Four operations of two stores by two methods.
-    assert_eq!((counted, names.len()), (Ok(16), 16));
-    assert!(names.iter().any(|name| name.contains("sqlite.page_size=65536")), "{names:?}");
     let best: Vec<String> = crate::data::matrix::matrices(&merged)
         .iter()
         .map(|matrix| matrix.rows[0].contests[0].contenders[0].store.clone())

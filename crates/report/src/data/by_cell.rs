@@ -2,11 +2,10 @@
 
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::Cell;
-use storebench_core::result::Measured;
 use storebench_core::store::Guarantee;
 
 use super::matrix::series;
-use super::merge::{BlockKey, Entry, Group, Merged, measured};
+use super::merge::{Entry, Group, Merged, measured};
 use crate::column::Column;
 use crate::stats::Summary;
 
@@ -39,24 +38,15 @@ fn of_group<'m>(group: &'m Group<'m>) -> Vec<OfCell<'m>> {
 }
 
 impl<'a> OfCell<'a> {
-    /// The measurements of the trials that succeeded, each with its block.
-    pub fn measured(&self) -> impl Iterator<Item = (BlockKey, &'a Measured)> {
-        measured(&self.entries).into_iter()
-    }
-
     /// The operations, in the order in which they ran.
     pub fn operations(&self) -> IndexSet<&'a str> {
-        self.measured().flat_map(|(_, m)| &m.operations).map(|done| done.operation.as_str()).collect()
+        let all = measured(&self.entries).into_iter().flat_map(|(_, measured)| &measured.operations);
+        all.map(|done| done.operation.as_str()).collect()
     }
 
     /// A figure over the trials; `operation` is empty for figures of whole trials.
     pub fn summary(&self, operation: &str, column: &Column) -> Option<Summary> {
         let values: Vec<f64> = series(&self.entries, operation, column).into_values().collect();
         Summary::of(&values)
-    }
-
-    /// The engine's version, in the last trial that succeeded.
-    pub fn version(&self) -> Option<&'a str> {
-        self.measured().last().map(|(_, measured)| measured.store_version.as_str())
     }
 }

@@ -1,7 +1,7 @@
 //! CSV as paper 000's programs write and read it: its header, its names, its units, whole numbers only.
 //!
 //! The format knows the operations insert, update, get and remove, memory (KiB) and space (percent); anything else that was
-//! measured is in the long form alone ([`super::csv_long`]). The harness's own stores are left out, as every store in the
+//! measured is in JSON and SQL alone. The harness's own stores are left out, as every store in the
 //! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
 
 use std::borrow::Cow;

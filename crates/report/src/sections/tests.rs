@@ -487,24 +487,16 @@ fn places_are_a_map_for_each_store() {
 }
 
 #[test]
-fn maps_of_heat_are_pictures_too() {
+fn maps_of_heat_are_in_the_pages_data() {
     let runs = [run_for("clusters")];
     let merged = Merged::new(&runs, &[]);
-    let pictures = page::pictures::pictures(&Report::new(&merged)).unwrap();
-    let maps = pictures.iter().filter(|picture| picture.0.starts_with("clusters_box-process-sqlite-"));
-    let text: String = maps.map(|picture| picture.1.as_str()).collect();
-    for part in [
-        ">9.97 µs<",
-        ">×1.00<",
-        ">ext4<",
-        ">ntfs<",
-        ">4096<",
-        "cluster size in bytes",
-        "fill-opacity:0.26",
-        "3 trials each",
-        "Green is near",
-    ] {
-        assert!(text.contains(part), "{part}: {text} {pictures:?}");
+    let maps = serde_json::to_value(page::heats::heats(&Report::new(&merged))).unwrap();
+    let map = maps.as_array().unwrap().iter().find(|map| map["title"].as_str().unwrap().contains("sqlite"));
+    let text = map.unwrap().to_string();
+    for part in
+        ["9.97 µs", "×1.00", "ext4", "ntfs", "4096", "cluster size in bytes", "Green is near", "\"shade\":0"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

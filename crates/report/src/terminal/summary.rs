@@ -179,7 +179,7 @@ fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     }
     if list.len() > LISTED {
         let more = list.len() - LISTED;
-        out.push_str(&wrap(&format!("  and {more} more kinds; --csv-long lists all"), style.width, "    "));
+        out.push_str(&wrap(&format!("  and {more} more kinds; --json lists all"), style.width, "    "));
     }
     out
 }

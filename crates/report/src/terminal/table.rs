@@ -35,7 +35,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (
     lines.extend(seen.rules.into_iter().map(rule_text));
     lines.extend(clock::notes(merged, matrices.iter().map(|matrix| matrix.clocked())));
     lines.extend(scope::notes(merged));
-    lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
+    lines.push("More figures, such as page faults, context switches and bytes read: --json.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
     (out, seen.ranges)
 }

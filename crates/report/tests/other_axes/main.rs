@@ -25,7 +25,7 @@ use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
-use storebench_report::files::{continuous, csv, csv_long, json, sql};
+use storebench_report::files::{csv, json, sql};
 use storebench_report::page;
 use storebench_report::report::Report;
 use storebench_report::terminal::{self, Style};
@@ -263,41 +263,11 @@ fn the_table_has_a_part_for_each_position() {
 }
 
 #[test]
-fn files_have_columns_for_its_axes_and_nothing_for_those_it_lacks() {
+fn the_papers_format_has_a_place_for_records_alone() {
     let runs = [device()];
-    let text = String::from_utf8(bytes(|out| csv_long::write(&runs, out))).unwrap();
-    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    let heads: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-    let rows: Vec<Vec<String>> =
-        reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
-    let value = |row: &[String], head: &str| row[heads.iter().position(|own| own == head).unwrap()].clone();
-    assert_eq!(rows.len(), 45 * 2 + 1);
-    for (head, expected) in [
-        ("motion", "sequential"),
-        ("chunk_size", "4KiB"),
-        ("chunk_size_from_bytes", "4096"),
-        ("chunk_size_to_bytes", "4097"),
-        ("extent_from_bytes", "1048576"),
-        ("flush", "no"),
-        ("store", ""),
-        ("records", ""),
-        ("records_from", ""),
-        ("record_size_from_bytes", ""),
-        ("guarantee", ""),
-        ("operation", "read"),
-        ("cell", "sequential/4KiB/1MiB"),
-    ] {
-        assert_eq!(value(&rows[0], head), expected, "{head}");
-    }
-    let left_out = rows.last().unwrap();
-    assert_eq!((value(left_out, "flush"), value(left_out, "outcome")), ("yes".into(), "left-out".into()));
-    // The paper's own format has a place for records alone.
     let merged = Merged::new(&runs, &[]);
     let paper = String::from_utf8(bytes(|out| csv::write(&merged, out))).unwrap();
     assert_eq!(paper.lines().count(), 1, "{paper}");
-    let followed: Json = serde_json::from_slice(&bytes(|out| continuous::bencher(&merged, out))).unwrap();
-    let latency = &followed["random/4KiB/1MiB/flush=yes read"]["latency"]["value"];
-    assert!((latency.as_f64().unwrap() - 50_500.0).abs() < 100.0, "{followed}");
 }
 
 #[test]

@@ -487,10 +487,8 @@ Examples:
   storebench report latest --published           the paper's tables beside yours
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
-  storebench report latest --svg pictures        its charts, for a paper
-  storebench report latest --hgrm percentiles    for HdrHistogram's plotter
   storebench report latest --html a.html --sqlite a.db --json > a.json
-  storebench report ssd-run hdd-run --csv-long > all.csv   (several runs)";
+  storebench report ssd-run hdd-run --json > all.json   (several runs)";
 
 /// Arguments of `report`. What goes to files combines with everything; of what is printed, one form at a time.
 #[derive(Debug, Parser)]
@@ -505,9 +503,6 @@ pub struct ReportArgs {
     /// CSV in the format of the paper that the study crud follows
     #[arg(long, group = PRINTED)]
     pub csv: bool,
-    /// CSV with one row per operation and trial, and every column
-    #[arg(long, group = PRINTED)]
-    pub csv_long: bool,
     /// CSV of what settings are worth: combinations, main effects, interactions
     #[arg(long, group = PRINTED)]
     pub csv_effects: bool,
@@ -526,35 +521,19 @@ pub struct ReportArgs {
     /// Write a page for the browser, one file that needs no network; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Write every chart and heat map of the page as SVG, with captions for publication, to a new directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub svg: Option<PathBuf>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    #[command(flatten, next_help_heading = "For other tools")]
-    pub export: ExportArgs,
+    /// Write all results to one SQLite file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = FOR_OTHER_TOOLS)]
+    pub sqlite: Option<PathBuf>,
+    /// The text that YCSB prints, for scripts that read it: [READ], AverageLatency(us), 4.2
+    #[arg(long, group = PRINTED, help_heading = FOR_OTHER_TOOLS)]
+    pub ycsb: bool,
 }
 
-/// The files that other tools read.
-#[derive(Debug, clap::Args)]
-pub struct ExportArgs {
-    /// Write all results to one SQLite file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub sqlite: Option<PathBuf>,
-    /// Write latencies as HdrHistogram's percentile text, a file for each cell and operation, to a new directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub hgrm: Option<PathBuf>,
-    /// Bencher Metric Format, for continuous benchmarking
-    #[arg(long, group = PRINTED)]
-    pub bencher: bool,
-    /// The text that YCSB prints, for scripts that read it: [READ], AverageLatency(us), 4.2
-    #[arg(long, group = PRINTED)]
-    pub ycsb: bool,
-    /// github-action-benchmark's customSmallerIsBetter
-    #[arg(long, group = PRINTED)]
-    pub smaller_is_better: bool,
-}
+/// The heading of the forms that other tools read.
+const FOR_OTHER_TOOLS: &str = "For other tools";
 
 /// The group of the forms that go to standard output.
 const PRINTED: &str = "printed";
@@ -562,14 +541,12 @@ const PRINTED: &str = "printed";
 impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
-        let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
-        let data = self.is_data() || ycsb || bencher || smaller_is_better;
-        data || self.table || self.published.is_some()
+        self.is_data() || self.ycsb || self.table || self.published.is_some()
     }
 
     /// Whether CSV or JSON is asked for.
     pub fn is_data(&self) -> bool {
-        self.csv || self.csv_long || self.json || self.section().is_some()
+        self.csv || self.json || self.section().is_some()
     }
 
     /// The section of which CSV is asked for.
@@ -581,7 +558,6 @@ impl ReportArgs {
 
     /// Whether a file is asked for.
     pub fn is_written(&self) -> bool {
-        let ExportArgs { sqlite, hgrm, .. } = &self.export;
-        [&self.html, &self.svg, sqlite, hgrm].into_iter().any(Option::is_some)
+        self.html.is_some() || self.sqlite.is_some()
     }
 }

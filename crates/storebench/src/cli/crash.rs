@@ -11,10 +11,9 @@ use storebench_core::units::{counted, rough_bytes};
 use storebench_core::workload::cut::told::steps_of;
 
 use super::args::CrashCommand;
-use super::export::OwnDirectory;
 use super::output::{fitted, print};
 use super::remote::plug;
-use super::{runs, signals};
+use super::{files, runs, signals};
 
 /// A kept state, with the trial that it is of.
 struct Kept<'r> {
@@ -150,15 +149,24 @@ fn one(state: &Kept<'_>) -> String {
 
 /// Writes a state's disk, its history and a script to a new folder.
 fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
-    let directory = OwnDirectory::of("--to", to, "there are several files")?;
+    files::refuse_standard_output("--to", to, "there are several files; name a directory")?;
+    runs::make_directory("making", to)?;
+    let mut entries = fs::read_dir(to).map_err(Error::io("looking into", to))?;
+    if entries.next().is_some() {
+        return Err(Error::bad_value(format!("{} is not empty: name a new directory", to.display())));
+    }
+    let write = |name: &str, text: &str| {
+        let path = to.join(name);
+        fs::write(&path, text).map_err(Error::io("writing", &path))
+    };
     let path = to.join("disk.img");
     let disk = File::create_new(&path).map_err(Error::io("making", &path))?;
     kept::restore(run, state.kept, &disk).map_err(Error::io("writing", &path))?;
     let steps = steps_of(state.bad);
     let lines = steps.iter().filter_map(|step| serde_json::to_string(step).ok());
-    directory.write("history.jsonl", &lines.map(|line| line + "\n").collect::<String>())?;
-    directory.write("README.txt", &(one(state) + ABOUT_HISTORY))?;
-    directory.write("look.sh", SCRIPT)?;
+    write("history.jsonl", &lines.map(|line| line + "\n").collect::<String>())?;
+    write("README.txt", &(one(state) + ABOUT_HISTORY))?;
+    write("look.sh", SCRIPT)?;
     let path = to.join("look.sh");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&path, executable).map_err(Error::io("changing", &path))

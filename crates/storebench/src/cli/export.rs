@@ -1,4 +1,4 @@
-//! `storebench report --svg, --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --sqlite, --ycsb`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -6,55 +6,27 @@ use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::units::counted;
-use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
-use storebench_report::files::{continuous, hgrm, sql, ycsb};
-use storebench_report::page::pictures::Picture;
+use storebench_report::files::{sql, ycsb};
 use storebench_report::report::Report;
 
-use super::args::ExportArgs;
 use super::extras::Extras;
 use super::output::tell;
-use super::{files, runs, signals};
-
-/// Writes the files that were asked for.
-pub fn files(report: &Report<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {
-    if let Some(path) = &args.sqlite {
-        sqlite(report, extras, path)?;
-    }
-    match &args.hgrm {
-        Some(directory) => percentiles(report.merged, directory),
-        None => Ok(()),
-    }
-}
-
-/// The figures in a form that services watch or scripts read, where one was asked for.
-pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
-    if args.ycsb {
-        return ycsb_text(merged.runs).map(Some);
-    }
-    if !args.bencher && !args.smaller_is_better {
-        return Ok(None);
-    }
-    let write = if args.bencher { continuous::bencher } else { continuous::smaller_is_better };
-    let mut bytes = Vec::new();
-    write(merged, &mut bytes)
-        .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
-    Ok(Some(bytes))
-}
+use super::{files, signals};
 
 /// Writes the text that YCSB prints of a run to a new file.
 pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
     files::new(path, &ycsb_text(std::slice::from_ref(run))?)
 }
 
-fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
+/// The text that YCSB prints.
+pub fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }
 
-fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
+/// Writes one SQLite file.
+pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     let Some(open) = extras.sqlite else {
         let message =
             "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
@@ -86,52 +58,4 @@ fn sqlite_error(path: &Path, error: SqlError) -> Error {
         SqlError::Other(why) => (Exit::Failure, why),
     };
     Error::new(exit, format!("writing {}: {why}", path.display()))
-}
-
-/// The page's charts and heat maps, in a directory of their own.
-pub fn pictures(report: &Report<'_>, directory: &Path) -> Result<()> {
-    let own = OwnDirectory::of("--svg", directory, "there is a file for each chart")?;
-    let failed = |why| Error::new(Exit::Failure, format!("drawing the charts: {why}"));
-    let pictures = storebench_report::page::pictures::pictures(report).map_err(failed)?;
-    for Picture(name, text) in &pictures {
-        own.write(name, text)?;
-    }
-    own.tell(pictures.len());
-    Ok(())
-}
-
-/// Files of percentiles, in a directory of their own.
-fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
-    let own = OwnDirectory::of("--hgrm", directory, "there is a file for each cell")?;
-    let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
-    let count = hgrm::write(merged, broken, |name, text| own.write(name, text))?;
-    own.tell(count);
-    Ok(())
-}
-
-/// A directory that was not there or is empty: among others one could not tell what is of which run.
-pub(super) struct OwnDirectory<'p>(&'p Path);
-
-impl OwnDirectory<'_> {
-    /// Of the name that an option was given; `why` it can't be standard output.
-    pub(super) fn of<'p>(option: &str, directory: &'p Path, why: &str) -> Result<OwnDirectory<'p>> {
-        files::refuse_standard_output(option, directory, &format!("{why}; name a directory"))?;
-        runs::make_directory("making", directory)?;
-        let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
-        if entries.next().is_some() {
-            let message = format!("{} is not empty: name a new directory", directory.display());
-            return Err(Error::bad_value(message));
-        }
-        Ok(OwnDirectory(directory))
-    }
-
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.0.join(name);
-        fs::write(&path, text).map_err(Error::io("writing", &path))
-    }
-
-    /// Says how many files were written.
-    fn tell(&self, count: usize) {
-        tell(&format!("written: {} in {}", counted(count, "file"), self.0.display()));
-    }
 }

@@ -9,7 +9,7 @@ use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;
-use storebench_report::files::{csv, csv_long, json, section};
+use storebench_report::files::{csv, json, section};
 use storebench_report::page::Lead;
 use storebench_report::report::Report;
 use storebench_report::section::Section;
@@ -48,10 +48,9 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         page(&report, None, path)?;
         files::tell_written(path);
     }
-    if let Some(directory) = &args.svg {
-        export::pictures(&report, directory)?;
+    if let Some(path) = &args.sqlite {
+        export::sqlite(&report, extras, path)?;
     }
-    export::files(&report, extras, &args.export)?;
     if args.is_printed() || !args.is_written() {
         show(&report, args)?;
     }
@@ -60,7 +59,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
 
 /// Formats that are printed take no name of a file, which would be read as a run.
 fn no_output_among(args: &ReportArgs) -> Result<()> {
-    let printed = [("--csv", args.csv), ("--csv-long", args.csv_long), ("--json", args.json)];
+    let printed = [("--csv", args.csv), ("--json", args.json)];
     let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
     let is_output =
         |path: &&PathBuf| path.extension().is_some_and(|end| end == "csv" || end == "json") && !path.is_dir();
@@ -76,8 +75,8 @@ fn no_output_among(args: &ReportArgs) -> Result<()> {
 /// Prints the form that was asked for.
 fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
     let merged = report.merged;
-    if let Some(figures) = export::watched(merged, &args.export)? {
-        return print_data(&figures);
+    if args.ycsb {
+        return print_data(&export::ycsb_text(merged.runs)?);
     }
     let text = match &args.published {
         _ if args.is_data() => return print_data(&data(report, args)?),
@@ -93,8 +92,6 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = if args.csv {
         csv::write(report.merged, &mut bytes)
-    } else if args.csv_long {
-        csv_long::write(report.merged.runs, &mut bytes)
     } else if let Some(name) = args.section() {
         let section = of_name(name)?;
         section::write(section, report.blocks(section), &mut bytes)

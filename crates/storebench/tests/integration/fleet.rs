@@ -56,7 +56,7 @@ fn merge(scratch: &Scratch, runs: &[&PathBuf], out: &str) -> Said {
 
 /// Every report that is made of a run, but for the name of its folder.
 fn reports(scratch: &Scratch, run: &str) -> Vec<String> {
-    let forms = ["", "--table", "--json", "--csv", "--csv-long", "--csv-section weakest", "--html -"];
+    let forms = ["", "--table", "--json", "--csv", "--csv-section weakest", "--html -"];
     let said = |form| scratch.storebench(&format!("report {run} {form}")).ends(Exit::Success).out;
     forms.map(said).into()
 }

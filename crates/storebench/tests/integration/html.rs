@@ -129,6 +129,18 @@ fn rounds_have_a_curve_of_speed_one_of_files_and_one_of_pauses() {
     let whys =
         browser.value("[...document.querySelectorAll('#winners .none')].map((cell) => cell.textContent)");
     assert_eq!(whys, json!(["not applicable"]));
+    // A pause in one round of one store is a ring in each chart, and in what is saved of it.
+    for (longest_ns, rings) in [(9e6, 0), (11e6, 1)] {
+        browser.value(&format!(
+            "model.rounds.longest.forEach((round) => round.mean.fill(1)); \
+             model.rounds.longest[2].mean[onePlace().cells[0]] = {longest_ns}; drawAll(); drawEveryChart()"
+        ));
+        assert_eq!(browser.count("#rounds .ring"), 3 * rings);
+        assert_eq!(browser.text("#rounds").contains("A ring marks a round with a pause"), rings > 0);
+        let saved = "[...charts.values()].filter((spec) => spec.section === 'rounds').map((spec) => \
+                     asSvg(spec).includes('A ring marks a round with a pause'))";
+        assert_eq!(browser.value(saved), json!([rings > 0, rings > 0, rings > 0]));
+    }
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

@@ -76,7 +76,6 @@ fn of_runs(scratch: &Scratch) -> Vec<Said> {
     let mut all: Vec<Said> =
         [("flat-folder", 1), ("lies", 1), ("lies", 2), ("refuses", 1), ("refuses", 2)].map(run).into();
     all.push(scratch.faulty("run --resume latest"));
-    all.push(scratch.faulty("report latest --hgrm percentiles"));
     all.push(scratch.storebench("clean ."));
     all
 }

@@ -1,8 +1,8 @@
-// The charts: what is in each section. Nothing here touches the page, so that charts can be drawn where there is none.
+// The charts: what is in each section. Nothing here touches the page.
 
 /**
  * What a section of the page has to draw: `why` there is nothing, or `charts`, alone or side by side (`beside`; `many` for those that take
- * the whole width), `more` charts to be folded, `notes` below them, and a `table` that is made where there is a page.
+ * the whole width), `more` charts to be folded, `notes` below them, and what makes a `table`.
  */
 const DRAWN = {
   curves: curvesDrawn,

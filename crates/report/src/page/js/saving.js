@@ -2,7 +2,7 @@
 
 /** The width of a saved picture in pixels; PNG has twice as many. */
 const SAVED = 900;
-/** Most characters of a part of a file's name. */
+/** Most characters of a file's name. */
 const LONGEST = 80;
 
 /** The page's style as text. */
@@ -31,7 +31,7 @@ function withoutVariables(svg, values) {
       element.removeAttribute("style");
       element.setAttribute("class", `${element.getAttribute("class")} k${classes.indexOf(colour)}`);
     } else if (style) element.setAttribute("style", plain(style));
-    [...element.children].filter((child) => child.getAttribute).forEach(visit);
+    [...element.children].forEach(visit);
   };
   visit(svg);
   return { classes, plain };
@@ -100,11 +100,8 @@ function asSvg(spec) {
   return new XMLSerializer().serializeToString(svg).replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, "\ufffd");
 }
 
-/** The picture's file name: its title in small letters. */
-const fileName = (spec) => inFileName(spec.title);
-
-/** A text as a part of a file's name: small letters, digits and hyphens. */
-const inFileName = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, LONGEST).replace(/^-|-$/g, "");
+/** The picture's file name: its title in small letters, digits and hyphens. */
+const fileName = (spec) => spec.title.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, LONGEST).replace(/^-|-$/g, "");
 
 async function savePng(spec) {
   const image = new Image();
@@ -119,43 +116,6 @@ const saveButtons = (spec) =>
   make("span", { class: "save" }, "Save as ",
     make("button", { type: "button", onclick: () => save(`${fileName(spec)}.svg`, "image/svg+xml", asSvg(spec)) }, "SVG"), " ",
     make("button", { type: "button", onclick: () => savePng(spec) }, "PNG"));
-
-/**
- * Every picture of the report, `[name, text]`: what the page draws with no filter narrowing it, of each group and operation, each once;
- * curves of the mean latency.
- */
-function allPictures() {
-  const before = { ...state };
-  const [found, texts] = [new Map(), new Set()];
-  const add = (section, spec, ...parts) => {
-    const text = asSvg(spec);
-    const name = [...new Set([section, spec.title, ...parts].map(inFileName).filter(Boolean))].join("_");
-    // Some do not depend on all that is chosen.
-    if (texts.has(text)) return;
-    texts.add(text);
-    let free = name;
-    for (let number = 2; found.has(free); number++) free = `${name}_${number}`;
-    found.set(free, text);
-  };
-  model.dots.filter((data) => data.groups.length).forEach((data) => add("effects", dotsSpec(data)));
-  model.heats.forEach((heat) => add(heat.section, heatSpec(heat)));
-  model.groups.forEach((_, group) => {
-    Object.assign(state, Object.fromEntries(model.axes.map((axis) => [axis.id, -1])), { group, off: new Set(), figure: "latency_mean", x: "" });
-    const values = groupValues(group);
-    const told = model.group_axes.filter((axis) => axis.values.length > 1).map((axis) => values[axis.id]).join(" ");
-    if (rowsHere().length) add("winners", matrixSpec(), told);
-    for (const op of operationsHere()) {
-      Object.assign(state, { op, opChosen: true });
-      for (const id of Object.keys(DRAWN)) {
-        const { charts = [], more = [] } = drawnOf(id);
-        const named = (title) => !isOfOperation(id) || [":", ",", " "].some((mark) => title.startsWith(op + mark));
-        for (const spec of [...charts, ...more]) add(id, spec, named(spec.title) ? "" : op, told);
-      }
-    }
-  });
-  Object.assign(state, before);
-  return [...found].map(([name, text]) => [`${name}.svg`, text]);
-}
 
 /** What whiskers are where cells have so many trials. */
 function whiskerTitle(fewest, most) {

@@ -148,8 +148,6 @@ const withPlace = (words, place, between = ", ") => [words, placeText(place)].fi
 const OF_ONE_PLACE = ["epochs", "latency", "timeline", "rounds", "space", "safety", "memory", "writes", "load"];
 /** Those that say that they show the chosen operation. */
 const OF_ONE_OPERATION = ["outgrown", "epochs", "latency", "timeline", "space", "safety", "load"];
-/** Whether what a section draws depends on the operation; curves have it in their titles. */
-const isOfOperation = (id) => id === "curves" || OF_ONE_OPERATION.includes(id);
 
 /** What a section shows, in words. */
 function whereText(id) {

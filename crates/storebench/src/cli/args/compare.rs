@@ -41,7 +41,7 @@ pub struct CompareArgs {
     /// End with exit code 19 if a change by this much could go unseen in any figure: more trials see more
     #[arg(long, value_name = "SHARE")]
     pub max_undetectable: Option<Percent>,
-    /// Figures to compare, by their names in `report --csv-long` without the unit [default: latency_mean, latency_p99, load_time,
+    /// Figures to compare, by their names in the table `columns` of `report --sqlite` [default: latency_mean, latency_p99, load_time,
     /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub figure: Vec<String>,

@@ -158,8 +158,8 @@ fn data_like_the_users_are_read_and_left_alone() {
     assert!(said.err.contains("your data: 60 values"), "{said}");
     let first = "Asked\n  60 compressible records of mixed sizes (median ";
     assert!(said.out.contains(first), "{said}");
-    let table = scratch.storebench("report latest --csv-long").ends(Exit::Success);
-    assert!(table.out.contains("10%:") && table.out.contains("+25%:"), "{table}");
+    let json = scratch.storebench("report latest --json").ends(Exit::Success);
+    assert!(json.out.contains("10%:") && json.out.contains("+25%:"), "{json}");
     assert!(said.out.contains("Only this store was measured"), "{said}");
     assert_eq!(contents(&scratch.join("notes")), before);
 }
@@ -206,13 +206,10 @@ fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
     let said = scratch.storebench(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
     assert!(said.out.contains("redb (power)") && said.out.contains("gives more than process"), "{said}");
     assert!(!said.out.contains("Ruled out"), "{said}");
-    let from = scratch.storebench("report latest --csv-long").ends(Exit::Success);
+    let run = scratch.results();
     let of = |store: &str| -> std::collections::BTreeSet<String> {
-        let rows = from.out.lines().filter(|line| line.contains(&format!("{store}/")));
-        rows.map(|row| {
-            row.split(&format!("{store}/")).nth(1).unwrap().split([',', '/']).nth(3).unwrap().to_owned()
-        })
-        .collect()
+        let cells = run.trials.iter().map(|trial| &trial.cell).filter(|cell| cell.store() == store);
+        cells.map(|cell| cell.guarantee().to_string()).collect()
     };
     assert_eq!(of("redb").into_iter().collect::<Vec<_>>(), ["power"]);
     assert_eq!(of("sqlite").into_iter().collect::<Vec<_>>(), ["process"]);

@@ -1,6 +1,5 @@
 //! Results for other tools.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::sync::OnceLock;
 
@@ -21,69 +20,6 @@ fn run() -> &'static Scratch {
 }
 
 #[test]
-fn percentiles_go_into_a_new_directory() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --hgrm deep/percentiles").ends(Exit::Success);
-    assert!(said.out.is_empty() && said.err.contains("written: 12 files in deep/percentiles"), "{said}");
-    let name = "sqlite_1B..1KiB_20..100_incompressible_process_get.hgrm";
-    let text = fs::read_to_string(scratch.join("deep/percentiles").join(name)).unwrap();
-    assert!(text.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"), "{text}");
-    assert!(text.contains("Total count    =           15]"), "five operations in three trials: {text}");
-    scratch
-        .storebench("report latest --hgrm deep/percentiles")
-        .complains(Exit::BadValue, &["deep/percentiles is not empty", "name a new directory"]);
-    scratch.write("file", "");
-    scratch.storebench("report latest --hgrm file").complains(Exit::BadValue, &["file", "directory"]);
-}
-
-#[test]
-fn pictures_go_into_a_new_directory() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --svg deep/pictures").ends(Exit::Success);
-    let names: BTreeSet<String> = fs::read_dir(scratch.join("deep/pictures"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    let told = format!("written: {} files in deep/pictures", names.len());
-    assert!(said.out.is_empty() && said.err.contains(&told), "{said}");
-    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-    assert!(names.iter().all(|name| name.chars().all(safe)), "{names:?}");
-    for name in ["winners_none", "winners_process", "latency_get-latency-by-percentile_process"] {
-        assert!(names.contains(&format!("{name}.svg")), "{name}: {names:?}");
-    }
-    // The tables of winners have nobody's colour where nobody won, and the price of safety is the same under each guarantee.
-    let of = |start: &str| names.iter().filter(|name| name.starts_with(start)).count();
-    assert_eq!((of("winners"), of("latency"), of("safety")), (2, 8, 4), "{names:?}");
-    let text = |name: &str| fs::read_to_string(scratch.join("deep/pictures").join(name)).unwrap();
-    let latency = text("latency_get-latency-by-percentile_process.svg");
-    assert!(latency.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 "), "{latency}");
-    for part in ["Guarantee: process", "operation: get", "3 trials each", "flat-folder", "incompressible"] {
-        assert!(latency.contains(part), "{part}: {latency}");
-    }
-    scratch
-        .storebench("report latest --svg deep/pictures")
-        .complains(Exit::BadValue, &["deep/pictures is not empty", "name a new directory"]);
-    scratch.write("no-folder", "");
-    scratch
-        .storebench("report latest --svg no-folder")
-        .complains(Exit::BadValue, &["no-folder", "directory"]);
-    scratch.storebench("report latest --svg -").complains(Exit::BadValue, &["--svg -", "name a directory"]);
-}
-
-#[test]
-fn continuous_benchmarking_gets_json() {
-    let scratch = run();
-    let said = scratch.storebench("report latest --bencher").ends(Exit::Success);
-    let document: Value = serde_json::from_str(&said.out).unwrap();
-    let metric = &document["sqlite/1B..1KiB/20..100/incompressible/process get"]["latency"];
-    assert!(metric["lower_value"].as_f64() < metric["value"].as_f64(), "{metric}");
-    let said = scratch.storebench("report latest --smaller-is-better").ends(Exit::Success);
-    let list: Vec<Value> = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(list.len(), 3 * (4 * 2 + 3));
-    assert!(list.iter().all(|entry| entry["value"].is_number() && entry["name"].is_string()));
-}
-
-#[test]
 fn an_export_by_the_name_of_standard_output_has_it_alone() {
     let scratch = Scratch::in_memory();
     let said =
@@ -94,23 +30,19 @@ fn an_export_by_the_name_of_standard_output_has_it_alone() {
     assert!(page.out.starts_with("<!doctype html>") && page.out.trim_end().ends_with("</html>"), "{page}");
     assert!(page.err.is_empty(), "{page}");
     scratch.storebench("report latest --sqlite -").complains(Exit::BadValue, &["--sqlite -", "name one"]);
-    scratch.storebench("report latest --hgrm -").complains(Exit::BadValue, &["--hgrm -", "name a directory"]);
     assert!(!scratch.join("-").exists());
 }
 
 #[test]
 fn files_combine_and_one_form_is_printed() {
-    for pair in ["--json --csv", "--csv-long --table", "--bencher --table", "--bencher --smaller-is-better"] {
+    for pair in ["--json --csv", "--csv --table", "--ycsb --table", "--ycsb --json"] {
         let words: Vec<&str> = pair.split_whitespace().collect();
         run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
     }
     let scratch = run();
-    let said = scratch.storebench("report latest --html both.html --hgrm both").ends(Exit::Success);
-    assert!(said.out.is_empty(), "{said}");
-    assert!(said.err.contains("written: both.html") && said.err.contains("files in both"), "{said}");
-    let said = scratch.storebench("report latest --html three.html --hgrm three --json").ends(Exit::Success);
+    let said = scratch.storebench("report latest --html both.html --json").ends(Exit::Success);
     assert!(serde_json::from_str::<Value>(&said.out).is_ok(), "{said}");
-    assert!(scratch.join("three.html").exists() && scratch.join("three").is_dir());
+    assert!(said.err.contains("written: both.html") && scratch.join("both.html").exists(), "{said}");
     let said = scratch.storebench("report latest --html four.html --table").ends(Exit::Success);
     assert!(said.out.contains("flat-folder") && scratch.join("four.html").exists(), "{said}");
 }
@@ -125,7 +57,7 @@ fn a_build_without_sqlite_says_so() {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
     use rusqlite::{Connection, OpenFlags};

@@ -105,7 +105,7 @@ fn a_trial_that_hangs_is_stopped_with_all_that_it_started() {
 fn a_run_of_failures_alone_can_be_shown() {
     let scratch = Scratch::new();
     scratch.faulty(&format!("run crud --store errs,misses {TINY}")).ends(Exit::TrialsFailed);
-    for how in ["", "--table", "--csv", "--csv-long", "--json"] {
+    for how in ["", "--table", "--csv", "--json"] {
         let said = scratch.faulty(&format!("report latest {how}")).ends(Exit::Success);
         assert!(said.err.is_empty(), "{said}");
         assert!(how == "--csv" || said.out.contains("page 7 is damaged"), "{how}\n{said}");

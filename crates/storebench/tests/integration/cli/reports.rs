@@ -175,33 +175,6 @@ fn winners(run: &Run) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_long_csv_has_a_row_for_each_operation_and_trial() {
-    let [first, second] = folders();
-    let text = report(&format!("{} {} --csv-long", first.display(), second.display()));
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-    let names: BTreeSet<&str> = header.iter().map(String::as_str).collect();
-    assert_eq!(names.len(), header.len(), "no name twice");
-    for name in [
-        "hardware",
-        "store",
-        "guarantee",
-        "guarantee_given",
-        "operation",
-        "latency_p99",
-        "settings",
-        "kernel",
-    ] {
-        assert!(header.iter().any(|column| column.starts_with(name)), "{name}: {header:?}");
-    }
-    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-    let trials: usize = [&first, &second].map(|run: &PathBuf| read(run).trials.len()).iter().sum();
-    assert_eq!(rows.len(), trials * 4 + read(&first).header.left_out.len());
-    let measured = rows.iter().filter(|row| row["outcome"] == "ok");
-    assert!(measured.clone().count() == trials * 4 && measured.clone().all(|row| row["count"] == "5"));
-}
-
-#[test]
 fn the_json_has_everything() {
     let [first, second] = folders();
     let text = report(&format!("{} {} --json", first.display(), second.display()));
@@ -252,7 +225,7 @@ fn a_run_without_results_says_so() {
     let scratch = Scratch::in_memory();
     scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     fs::write(scratch.only_run().join("results.jsonl"), "").unwrap();
-    for how in ["", "--table", "--csv", "--csv-long", "--json"] {
+    for how in ["", "--table", "--csv", "--json"] {
         scratch
             .storebench(&format!("report latest {how}"))
             .complains(Exit::Nothing, &["there are no results yet", "storebench run --resume"]);

@@ -193,9 +193,7 @@ fn escape_codes_of_a_run_do_not_reach_the_terminal() {
     let results = with(&results, &["\"message\":\"", "\"name\":\"", "\"value\":\"", "\"store_version\":\""]);
     fs::write(run.join("run.json"), header).unwrap();
     fs::write(run.join("results.jsonl"), results).unwrap();
-    let forms =
-        ["", "--table", "--csv", "--csv-long", "--json", "--bencher", "--smaller-is-better", "--published"];
-    for form in forms {
+    for form in ["", "--table", "--csv", "--json", "--published"] {
         no_codes(&scratch.faulty(&format!("report latest {form}")).ends(Exit::Success));
     }
     // In a broken file, and in the plan that a run was made with.
