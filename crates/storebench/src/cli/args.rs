@@ -10,7 +10,6 @@ mod doctor;
 mod generate;
 mod merge;
 mod number;
-mod plug;
 mod question;
 mod site;
 mod submit;
@@ -44,7 +43,6 @@ pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
 pub use self::merge::MergeArgs;
 use self::number::whole;
-pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
 pub use self::submit::SubmitArgs;
@@ -187,8 +185,6 @@ pub enum CrashCommand {
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
-    /// Have a store write on another machine, whose power you cut, and tell what it has of what it acknowledged
-    PullThePlug(Box<PlugArgs>),
 }
 
 /// Commands that the program gives itself.

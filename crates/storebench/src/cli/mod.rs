@@ -131,7 +131,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Disks { disk } => disks::list(disk.as_deref()),
         Command::Studies => studies::list(),
-        Command::Crash(command) => crash::run(stores, &command),
+        Command::Crash(command) => crash::run(&command),
         Command::Doctor(args) => doctor::doctor(stores, &args),
         Command::Trace(args) => trace::show(&args),
         Command::Generate(args) => generate::generate(&args),

@@ -190,8 +190,6 @@ fn commands_on_pages_work() {
             let place = format!("{}:{number}: {line}", page.display());
             let words: Vec<&str> = line.split_whitespace().skip_while(|word| is_assignment(word)).collect();
             match words[..] {
-                // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
-                ["storebench", "crash", "pull-the-plug", ..] => {}
                 _ if line.contains("libpython-sqlite.so") && example("python-sqlite").is_none() => {}
                 _ if line.contains("libnode-sqlite.so") && example("node-sqlite").is_none() => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),

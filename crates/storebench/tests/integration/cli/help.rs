@@ -179,7 +179,6 @@ fn man_pages_are_there_for_every_command_and_render() {
         COMMANDS.iter().map(|command| format!("storebench-{command}.1")).collect();
     expected
         .extend(["storebench.1", "storebench-crash-show.1", "storebench-crash-export.1"].map(String::from));
-    expected.push("storebench-crash-pull-the-plug.1".into());
     expected.sort();
     assert_eq!(pages, expected);
     for page in pages {

@@ -88,7 +88,7 @@ const CLI: Modules = &[
     ),
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
-    ("crash", &["args", "export", "output", "remote", "runs", "signals"]),
+    ("crash", &["args", "export", "output", "runs"]),
     ("evidence", &[]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
