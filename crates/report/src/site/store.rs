@@ -65,7 +65,7 @@ fn about(entry: Option<&StoreDef>) -> Option<Html> {
 fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
     let known = &site.known;
-    let newer = site.entries.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
+    let newer = site.newest.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
     let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
     row(
         guarantee(&side.conditions),

@@ -12,7 +12,6 @@ mod merge;
 mod number;
 mod question;
 mod site;
-mod submit;
 mod trace;
 mod tune;
 mod work;
@@ -45,7 +44,6 @@ pub use self::merge::MergeArgs;
 use self::number::whole;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
-pub use self::submit::SubmitArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
@@ -100,8 +98,6 @@ pub enum Command {
     Site(SiteArgs),
     /// Check that a run is complete, unchanged and was not disturbed
     Check(CheckArgs),
-    /// Make the folder and the text with which a run is submitted to a collection of results
-    Submit(SubmitArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
     /// Find good settings of a store for your records, by measuring

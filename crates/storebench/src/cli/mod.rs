@@ -43,7 +43,6 @@ mod stages;
 mod start;
 mod stores;
 mod studies;
-mod submit;
 mod trace;
 mod tune;
 mod usage;
@@ -122,7 +121,6 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Merge(args) => merge::merge(stores, &args),
         Command::Site(args) => site::site(stores, &args),
         Command::Check(args) => check::check(stores, &args),
-        Command::Submit(args) => submit::submit(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),

@@ -97,7 +97,6 @@ const CLI: Modules = &[
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),
     ("check", &["args", "output", "report", "runs"]),
-    ("submit", &["args", "check", "output", "runs"]),
     ("site", &["args", "findings", "output", "report", "runs"]),
     ("stores", &["evidence", "output"]),
     ("studies", &["output"]),
