@@ -191,7 +191,6 @@ fn commands_on_pages_work() {
             let words: Vec<&str> = line.split_whitespace().skip_while(|word| is_assignment(word)).collect();
             match words[..] {
                 _ if line.contains("libpython-sqlite.so") && example("python-sqlite").is_none() => {}
-                _ if line.contains("libnode-sqlite.so") && example("node-sqlite").is_none() => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
                 // As in a package that was unpacked.
                 ["bin/storebench", ..] => drop(tried.entry(line["bin/".len()..].to_owned()).or_insert(place)),
