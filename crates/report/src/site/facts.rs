@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::{Axis, HERE};
 use storebench_core::result::RunHeader;
-use storebench_core::store::{Evidence, Guarantee};
+use storebench_core::store::{Evidence, Guarantee, StoreDef};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::name_of;
@@ -317,7 +317,7 @@ fn side(
         Some(Speed { figure: (*figure).to_owned(), range: head.range(own())?, once })
     };
     let evidence =
-        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], |known| known.evidence);
+        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], StoreDef::evidence);
     // Other settings may break what those of the guarantee have kept.
     let is_known =
         |one: &&Evidence| name == store && one.is_of(version) && Some(one.guarantee) == conditions.tier;

@@ -120,7 +120,7 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
         let proof = Proof::from(one);
         Html::of((format!("{}, ", one.version), tag("span").class(class(&proof)).with(proof.text)))
     };
-    let lines: Vec<Html> = entry?.evidence.iter().map(line).collect();
+    let lines: Vec<Html> = entry?.evidence().iter().map(line).collect();
     let says = note(
         "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \
          system. They come with storebench.",

@@ -10,7 +10,6 @@ mod crash;
 mod disks;
 mod doctor;
 mod dry_run;
-mod evidence;
 mod export;
 mod extras;
 mod files;

@@ -89,7 +89,6 @@ const CLI: Modules = &[
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
     ("crash", &["args", "export", "output", "runs"]),
-    ("evidence", &[]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
     ("disks", &["output"]),
@@ -98,7 +97,7 @@ const CLI: Modules = &[
     ("settings", &["output"]),
     ("check", &["args", "output", "report", "runs"]),
     ("site", &["args", "findings", "output", "report", "runs"]),
-    ("stores", &["evidence", "output"]),
+    ("stores", &["output"]),
     ("studies", &["output"]),
 ];
 
