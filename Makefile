@@ -113,15 +113,14 @@ check: ## Check format, lints, packages, scripts, and the dependencies' licences
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
 	@$(environment) && package="cargo package --workspace --no-verify --allow-dirty --quiet" && \
 		{ $$package --offline 2>/dev/null || $$package; }
-	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh examples/node/*.sh .ci/run
+	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench
 bench: ## Measure the cost of the harness itself
 	@$(setup)
 	@$(MAKE) -C examples c-null $(if $(shell command -v go),go-null) \
-		$(if $(wildcard /usr/bin/python3-config),python-null) \
-		$(if $(shell $(MAKE) -s -C examples build/node/flags >/dev/null 2>&1 && echo yes),node-null)
+		$(if $(wildcard /usr/bin/python3-config),python-null)
 	@$(environment) && STOREBENCH_BENCH_LIBRARIES="$$(ls -d "$(CURDIR)"/examples/build/lib*-null.so | paste -sd :)" \
 		cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
 

@@ -8,39 +8,26 @@ be the file system's. Exit code 2: nothing was found."""
 
 import argparse
 import collections
+import csv
 import json
 import pathlib
-import re
 import sys
 import tomllib
 
 ALLOWED = {"none": None, "process": {"held", "lost"}, "power": {"held"}}
 WITHOUT_JOURNAL = {"ext2"}
-HEAD = """\
-//! The findings of power cuts that come with the program: what its authors' own runs of the study `crash` found, by version. Made by
-//! `scripts/evidence.py` from these runs.
-
-use storebench_core::store::{Evidence, Guarantee};
-"""
+COLUMNS = ["store", "guarantee", "torn", "version", "file_systems", "states", "broken"]
 
 
-# An entry of the file that this writes.
-ENTRY = re.compile(
-    r'version: "(?P<version>.*?)",\s+guarantee: Guarantee::(?P<tier>\w+),\s+torn: (?P<torn>\w+),\s+'
-    r"file_systems: &\[(?P<places>.*?)\],\s+states: (?P<states>[\d_]+),\s+broken: (?P<broken>[\d_]+),"
-)
-
-
-def known(text):
+def known(path):
     """What a file that this has written says."""
     found = collections.defaultdict(lambda: [set(), 0, 0])
-    for block in text.split("pub const ")[1:]:
-        store = block.split(":")[0].lower().replace("_", "-")
-        for entry in ENTRY.finditer(block):
-            one = found[store, entry["tier"].lower(), entry["torn"] == "true", entry["version"]]
-            one[0].update(re.findall(r'"(.*?)"', entry["places"]))
-            one[1] += int(entry["states"])
-            one[2] += int(entry["broken"])
+    if path:
+        for row in csv.DictReader(path.read_text().splitlines()):
+            one = found[row["store"], row["guarantee"], row["torn"] == "true", row["version"]]
+            one[0].update(row["file_systems"].split())
+            one[1] += int(row["states"])
+            one[2] += int(row["broken"])
     return found
 
 
@@ -79,41 +66,28 @@ def table(found):
         print(f"| {store} {version} | {tier} | {disk} | {' '.join(sorted(places))} | {states} | {broken} |")
 
 
-def rust(found):
-    print(HEAD)
-    by_store = collections.defaultdict(list)
-    for (store, *key), (places, states, broken) in sorted(found.items()):
-        by_store[store].append((*key, sorted(places), states, broken))
-    for store, all in by_store.items():
-        print(f"pub const {store.upper().replace('-', '_')}: &[Evidence] = &[")
-        for tier, torn, version, places, states, broken in all:
-            names = ", ".join(f'"{place}"' for place in places)
-            print("    Evidence {")
-            print(f'        version: "{version}",')
-            print(f"        guarantee: Guarantee::{tier.capitalize()},")
-            print(f"        torn: {str(torn).lower()},")
-            print(f"        file_systems: &[{names}],")
-            print(f"        states: {states:_},")
-            print(f"        broken: {broken:_},")
-            print("    },")
-        print("];")
+def write(found):
+    rows = csv.writer(sys.stdout, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for (store, tier, torn, version), (places, states, broken) in sorted(found.items()):
+        rows.writerow([store, tier, str(torn).lower(), version, " ".join(sorted(places)), states, broken])
 
 
 def main():
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--table", action="store_true", help="the table in place of crates/storebench/src/evidence.rs")
+    reader.add_argument("--table", action="store_true", help="the table in place of crates/storebench/src/evidence.csv")
     known_already = "what this has written before: states are added to those of the same version"
     reader.add_argument("--add", metavar="FILE", type=pathlib.Path, help=known_already)
     run = "a run folder, such as of storebench run crash --preset full, and of --preset torn --guarantee power"
     reader.add_argument("runs", metavar="RUN", nargs="+", help=run)
     asked = reader.parse_args()
-    found = known(asked.add.read_text() if asked.add else "")
+    found = known(asked.add)
     before = sum(states for _, states, _ in found.values())
     add_rows(found, asked.runs)
     if sum(states for _, states, _ in found.values()) == before:
         print("no cut checks in these runs", file=sys.stderr)
         sys.exit(2)
-    (table if asked.table else rust)(found)
+    (table if asked.table else write)(found)
 
 
 if __name__ == "__main__":

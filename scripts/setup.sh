@@ -383,21 +383,6 @@ setup_cassandra() {
     as_root scripts/cassandra.sh || say "could not bring Cassandra: scripts/cassandra.sh says why"
 }
 
-# ---- A machine whose power tests cut: QEMU and a kernel, unpacked in the cache
-
-# Without it, those tests say what they lack.
-setup_board() {
-    case " $groups " in *' test '*) have apt-get && [ "$(uname -m)" = x86_64 ] || return 0 ;; *) return 0 ;; esac
-    own=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/board
-    [ ! -e "$own/kernel" ] || return 0
-    say "unpacking QEMU and a kernel in $own: a board whose power tests cut"
-    if scripts/board.sh get 2>/dev/null; then return 0; fi
-    # Where nothing had to be installed there is no log yet.
-    log=${log:-/dev/null}
-    as_root apt-get -o DPkg::Lock::Timeout=120 update || true
-    scripts/board.sh get || say "no board: tests of its power cuts are left out"
-}
-
 # ---- The whole
 
 groups=$*
@@ -428,7 +413,6 @@ fi
 setup_python
 setup_nats
 setup_cassandra
-setup_board
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac
 for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do

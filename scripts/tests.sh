@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 passed=0
 failed=0
 box=$(mktemp -d)
-board=$box/home/.cache/storebench/board
 trap 'rm -rf "$box"' EXIT
 
 # ---- A made-up system
@@ -91,12 +90,10 @@ leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
 wiredtiger_sha256=$(sed -n 's/^wiredtiger_sha256=//p' scripts/engines.sh)
 wiredtiger_version=$(sed -n 's/^wiredtiger_version=//p' scripts/engines.sh)
 
-# Sources, and all engines built from them; the board is unpacked too.
+# Sources, and all engines built from them.
 built() {
     sources
     run scripts/engines.sh rocksdb leveldb unqlite libmdbx
-    mkdir -p "$board"
-    : >"$board/kernel"
     : >"$box/calls"
 }
 
@@ -262,36 +259,6 @@ rm -rf "$box/home/.cache/storebench/python"
 fake python3 'echo "Error: ensurepip is not available"; exit 1'
 run scripts/setup.sh test
 verdict 'packages for Python that are not to be had' said 0 'could not install unqlite==1.2.0: Error: ensurepip'
-
-# ---- setup.sh: the board
-
-debian "$everything" "$everything"
-rm -r "$board"
-# shellcheck disable=SC2016
-fake apt-cache '[ "$1" != depends ] || [ ! -e "$BOX/lists" ] || echo "  Depends: linux-image-made-up"'
-# shellcheck disable=SC2016
-fake apt-get 'case "$*" in
-    *update) touch "$BOX/lists" ;;
-    *-s*) echo "Inst qemu-made-up (1.0 made-up)" ;;
-    download*) for name; do touch "$name.deb"; done ;;
-esac'
-# shellcheck disable=SC2016
-fake dpkg 'mkdir -p "$3/boot" && case "$2" in */linux*) touch "$3/boot/vmlinuz-1" ;; esac'
-run FEATURES=lmdb scripts/setup.sh check
-verdict 'the board is for the tests' not_called 'apt-cache depends'
-run FEATURES=lmdb scripts/setup.sh test
-verdict 'the board: it is said what it is for' said 0 'a board whose power tests cut'
-verdict 'the board: lists that do not know it are refreshed' called 'apt-get -o DPkg::Lock::Timeout=120 update'
-verdict 'the board: what is missing is fetched' called 'apt-get download -q linux-image-made-up qemu-made-up'
-verdict 'the board: nothing of it is installed' not_called 'install -y'
-verdict 'the board is there' test -e "$board/kernel"
-run FEATURES=lmdb scripts/setup.sh test
-verdict 'the board is unpacked once' silent
-rm -r "$board"
-fake apt-cache ''
-run FEATURES=lmdb scripts/setup.sh test
-verdict 'a board that is not to be had' said 0 'no board: tests of its power cuts are left out'
-verdict 'a board that is not to be had leaves nothing' test ! -e "$board"
 
 # ---- setup.sh: Rust, other systems, bad input
 

@@ -97,7 +97,7 @@ impl Exit {
             Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
             Exit::Incomplete => "doctor: this machine can't run all of the studies",
             Exit::Unreachable => "--remote, --url: no connection, or it was lost",
-            Exit::Unsound => "check, submit: a run is incomplete, changed or disturbed",
+            Exit::Unsound => "check: a run is incomplete, changed or disturbed",
             Exit::Interrupted => "interrupted; finished results are kept",
         }
     }

@@ -395,8 +395,8 @@ pub struct StoreDef {
     pub snippet: Option<&'static str>,
     /// The same in the languages that it has bindings for, beside that of `snippet`.
     pub bindings: &'static [Snippet],
-    /// The findings of power cuts, by guarantee.
-    pub evidence: &'static [Evidence],
+    /// The function that finds the findings of power cuts, by guarantee, from the store's name.
+    pub evidence: fn(&str) -> &'static [Evidence],
     /// For one of [`Kind::Server`]: what its server needs.
     pub server: Option<&'static ServerDef>,
     /// The library of one's own that it comes from (docs/store-library.md); `None` where it is built in.
@@ -408,8 +408,13 @@ pub struct StoreDef {
 impl StoreDef {
     /// The same with findings of power cuts.
     #[must_use]
-    pub const fn seen(self, evidence: &'static [Evidence]) -> StoreDef {
+    pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
         StoreDef { evidence, ..self }
+    }
+
+    /// Its findings of power cuts, by guarantee.
+    pub fn evidence(&self) -> &'static [Evidence] {
+        (self.evidence)(self.name)
     }
 
     /// An entry for a store that this build does not have: `why` says what to do about it.
@@ -432,7 +437,7 @@ impl StoreDef {
             settings: &[],
             snippet: None,
             bindings: &[],
-            evidence: &[],
+            evidence: |_| &[],
             server: None,
             library: None,
             open: Err(why),

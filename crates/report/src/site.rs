@@ -1,16 +1,15 @@
 //! A static site of many runs: pages of stores, of pairs that met, of published findings and of runs, with a search over all of them.
 //! Each run is looked at by itself, as its own report does; pages lay these facts side by side. docs/site.md describes them.
 
-mod entries;
 mod facts;
 mod finding;
 mod frame;
 mod index;
 mod known;
+mod newest;
 mod pair;
 mod run;
 mod store;
-mod submission;
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +21,12 @@ use std::io;
 use rayon::prelude::*;
 use storebench_core::store::StoreDef;
 
-use self::entries::Entries;
 pub use self::facts::{Conditions, Facts, Source, facts};
-pub use self::frame::name_of;
-use self::frame::pair_name;
+use self::frame::{name_of, pair_name};
 use self::index::Site;
 use self::known::Known;
+use self::newest::Newest;
 use self::store::Line;
-pub use self::submission::{FILE as SUBMISSION, Submission};
 use crate::page::STYLE;
 
 /// A file of the site.
@@ -80,7 +77,7 @@ pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>
         pairs: met.keys().copied().collect(),
         findings: finding::all(&runs),
         known: Known::of(&runs),
-        entries: Entries::of(&runs),
+        newest: Newest::of(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };
     let entry = |store: &str| entries.iter().find(|entry| entry.name == store);

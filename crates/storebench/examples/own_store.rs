@@ -54,7 +54,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -34,7 +34,7 @@ pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
         settings,
         snippet: None,
         bindings: &[],
-        evidence: &[],
+        evidence: |_| &[],
         server: None,
         library: Some(&loaded.library),
         open: Ok(Box::leak(Box::new(open))),

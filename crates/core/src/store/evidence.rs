@@ -1,19 +1,21 @@
 //! The findings of power cuts that come with a store's entry: what runs of the study `crash` found, by version.
 
+use serde::Deserialize;
+
 use super::guarantee::Guarantee;
 use crate::units::grouped;
 
 /// The states in which made-up power cuts left a store, with the settings of one of its guarantees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Evidence {
     /// The engine's version: its numbers alone.
-    pub version: &'static str,
+    pub version: String,
     /// The guarantee.
     pub guarantee: Guarantee,
     /// Whether the disk tears pages.
     pub torn: bool,
-    /// The file systems that it was on.
-    pub file_systems: &'static [&'static str],
+    /// The file systems that it was on, with blanks between them.
+    pub file_systems: String,
     /// States that were looked at.
     pub states: u64,
     /// Those of them in which it lost more than the guarantee allows, or did not open or work any more.
@@ -25,7 +27,12 @@ impl Evidence {
     pub fn in_words(&self) -> String {
         let torn = if self.torn { ", disk that tears pages" } else { "" };
         let (broken, states) = (grouped(self.broken), grouped(self.states));
-        format!("{}{torn}: {broken} of {states} ({})", self.guarantee, self.file_systems.join(", "))
+        format!("{}{torn}: {broken} of {states} ({})", self.guarantee, self.places())
+    }
+
+    /// The file systems in words, as in `ext4, xfs`.
+    pub fn places(&self) -> String {
+        self.file_systems.replace(' ', ", ")
     }
 
     /// Whether it was found with this version, whatever its system's name and what follows its numbers.
@@ -47,10 +54,10 @@ mod tests {
     #[test]
     fn evidence_is_told_with_its_version() {
         let one = Evidence {
-            version: "6.18.44",
+            version: "6.18.44".into(),
             guarantee: Guarantee::Power,
             torn: true,
-            file_systems: &["ext4", "xfs"],
+            file_systems: "ext4 xfs".into(),
             states: 1_600,
             broken: 2,
         };

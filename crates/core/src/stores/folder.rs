@@ -79,7 +79,7 @@ const FOLDER: StoreDef = StoreDef {
     settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
     bindings: &[Snippet::python(include_str!("folder/snippet.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Err("this is what the layouts share"),

@@ -36,7 +36,7 @@ pub const MEMORY: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -32,7 +32,7 @@ pub const NULL: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

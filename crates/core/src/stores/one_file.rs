@@ -67,7 +67,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     settings: &[],
     snippet: Some(include_str!("one_file/snippet.txt")),
     bindings: &[Snippet::python(include_str!("one_file/snippet.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

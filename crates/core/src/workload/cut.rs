@@ -9,7 +9,6 @@ mod in_place;
 mod look;
 mod message;
 mod opened;
-pub mod plug;
 mod record;
 pub mod told;
 

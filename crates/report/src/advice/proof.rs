@@ -10,7 +10,7 @@ use super::question::Question;
 /// written, or none were looked at.
 pub(super) fn proof(table: &[StoreDef], question: &Question, best: &Candidate) -> Option<String> {
     let def = table.iter().find(|def| def.name == best.store).filter(|_| question.mix.writes())?;
-    let own: Vec<&Evidence> = def.evidence.iter().filter(|one| one.guarantee == best.guarantee).collect();
+    let own: Vec<&Evidence> = def.evidence().iter().filter(|one| one.guarantee == best.guarantee).collect();
     let told: Vec<String> = own.iter().map(|one| sentence(one)).collect();
     let first = own.first()?;
     let other = match first.is_of(&best.version) {
@@ -26,7 +26,7 @@ fn sentence(one: &Evidence) -> String {
     format!(
         "Of {} in which a power cut could have left {disk} ({}), {broken} had lost more than that.",
         counted(one.states, "state"),
-        one.file_systems.join(", ")
+        one.places()
     )
 }
 
@@ -39,10 +39,10 @@ mod tests {
     #[test]
     fn states_are_told_with_their_disk() {
         let one = Evidence {
-            version: "1",
+            version: "1".into(),
             guarantee: Guarantee::Power,
             torn: true,
-            file_systems: &["ext4"],
+            file_systems: "ext4".into(),
             states: 80,
             broken: 2,
         };

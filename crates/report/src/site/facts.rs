@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::{Axis, HERE};
 use storebench_core::result::RunHeader;
-use storebench_core::store::{Evidence, Guarantee};
+use storebench_core::store::{Evidence, Guarantee, StoreDef};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::name_of;
@@ -31,8 +31,6 @@ use crate::stats::Rule;
 pub struct Source {
     /// Its folder, below the one that the site is made of.
     pub folder: String,
-    /// Who published it, where its folder says so.
-    pub measured_by: Option<String>,
     /// The address of its own report from a page's folder; `None` where there is none.
     pub report: Option<String>,
 }
@@ -50,10 +48,6 @@ pub struct Facts {
     pub header: RunHeader,
     /// The method of its work: the same number where it was the same.
     pub method: u64,
-    /// The same without the processor: the plan alone.
-    pub plan: u64,
-    /// Who published it, where its folder says so.
-    pub measured_by: Option<String>,
     /// Each store under each of its conditions.
     pub sides: Vec<Side>,
     /// Each pair of stores that met.
@@ -218,9 +212,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
     let plan = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
     let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
-    let plan = xxh3_64(plan.as_bytes());
-    let Source { folder, measured_by, .. } = source;
-    Some(Facts { folder, name, page, header, method, plan, measured_by, sides, duels, verdicts, checks })
+    Some(Facts { folder: source.folder, name, page, header, method, sides, duels, verdicts, checks })
 }
 
 /// The rows of a section's first table.
@@ -325,7 +317,7 @@ fn side(
         Some(Speed { figure: (*figure).to_owned(), range: head.range(own())?, once })
     };
     let evidence =
-        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], |known| known.evidence);
+        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], StoreDef::evidence);
     // Other settings may break what those of the guarantee have kept.
     let is_known =
         |one: &&Evidence| name == store && one.is_of(version) && Some(one.guarantee) == conditions.tier;

@@ -9,7 +9,6 @@ use serde::Serialize;
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
 
-use super::entries::Entries;
 use super::facts::{Facts, Side};
 use super::finding::{self, Told};
 use super::frame::{
@@ -17,6 +16,7 @@ use super::frame::{
     store_link, td,
 };
 use super::known::Known;
+use super::newest::Newest;
 use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Tag, column, list, note, p, row, scroll, table, tag};
@@ -32,7 +32,7 @@ pub struct Site<'f> {
     pub pairs: Vec<&'f [String; 2]>,
     pub findings: BTreeMap<(&'f str, usize, &'f str), Told<'f>>,
     pub known: Known<'f>,
-    pub entries: Entries<'f>,
+    pub newest: Newest<'f>,
 }
 
 /// Texts, each once; rows have their numbers.
@@ -141,10 +141,6 @@ fn rows(site: &Site<'_>) -> Rows {
     all
 }
 
-/// The note on repetition.
-const REPEATED: &str = "Repeated by: others who ran the same plan with the same versions of all stores of the run, each counted once. \
-                        Whether their figures agree is told by the pages of pairs and findings.";
-
 /// The page that lists the runs.
 pub fn runs(site: &Site<'_>) -> String {
     let one = |run: &Facts| {
@@ -152,20 +148,9 @@ pub fn runs(site: &Site<'_>) -> String {
         let stores = Html::joined(stores.into_iter().map(|store| store_link("", store)), ", ");
         let folder = link("", "runs", &run.name, &run.folder);
         let cells = [&run.header.hardware, &run.header.study].map(td);
-        let by = run.measured_by.as_deref().unwrap_or("not told");
-        let others = match site.entries.repeated(run) {
-            0 => "nobody".to_owned(),
-            number => counted(number, "other"),
-        };
-        row(folder, (cells, td(to_the_second(&run.header.started)), td(by), td(others), td(stores)))
+        row(folder, (cells, td(to_the_second(&run.header.started)), td(stores)))
     };
-    let heads = ["folder", "machine", "study", "started", "measured by", "repeated by", "stores"];
+    let heads = ["folder", "machine", "study", "started", "stores"];
     let rows = site.runs.iter().map(one).collect();
-    framed(
-        "",
-        "Runs",
-        counted(site.runs.len(), "run"),
-        listed("runs", "Every run", note(REPEATED), &heads, rows),
-        "",
-    )
+    framed("", "Runs", counted(site.runs.len(), "run"), listed("runs", "Every run", "", &heads, rows), "")
 }

@@ -54,7 +54,6 @@ fn about(merged: &Merged<'_>, source: &Source) -> Html {
     let rows = [
         ("folder", Html::of(&source.folder)),
         ("machine", Html::of(&header.hardware)),
-        ("measured by", Html::of(source.measured_by.as_deref().unwrap_or("not told"))),
         ("study", Html::of(&header.study)),
         ("started", Html::of(to_the_second(&header.started))),
         ("stores", Html::joined(header.stores.iter().map(store), ", ")),

@@ -65,7 +65,7 @@ fn about(entry: Option<&StoreDef>) -> Option<Html> {
 fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
     let known = &site.known;
-    let newer = site.entries.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
+    let newer = site.newest.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
     let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
     row(
         guarantee(&side.conditions),
@@ -120,7 +120,7 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
         let proof = Proof::from(one);
         Html::of((format!("{}, ", one.version), tag("span").class(class(&proof)).with(proof.text)))
     };
-    let lines: Vec<Html> = entry?.evidence.iter().map(line).collect();
+    let lines: Vec<Html> = entry?.evidence().iter().map(line).collect();
     let says = note(
         "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \
          system. They come with storebench.",

@@ -10,10 +10,8 @@ mod doctor;
 mod generate;
 mod merge;
 mod number;
-mod plug;
 mod question;
 mod site;
-mod submit;
 mod trace;
 mod tune;
 mod work;
@@ -44,10 +42,8 @@ pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
 pub use self::merge::MergeArgs;
 use self::number::whole;
-pub use self::plug::PlugArgs;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
-pub use self::submit::SubmitArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
@@ -102,8 +98,6 @@ pub enum Command {
     Site(SiteArgs),
     /// Check that a run is complete, unchanged and was not disturbed
     Check(CheckArgs),
-    /// Make the folder and the text with which a run is submitted to a collection of results
-    Submit(SubmitArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
     /// Find good settings of a store for your records, by measuring
@@ -187,8 +181,6 @@ pub enum CrashCommand {
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
-    /// Have a store write on another machine, whose power you cut, and tell what it has of what it acknowledged
-    PullThePlug(Box<PlugArgs>),
 }
 
 /// Commands that the program gives itself.

@@ -30,7 +30,6 @@ use super::start::{Start, start};
 use super::{resume, runs, signals, usage};
 
 mod client;
-mod plug;
 
 /// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
@@ -49,9 +48,6 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let Asked { request, results } = wait_for(&asked, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, words, &interrupted);
-    }
-    if let Some(order) = &request.plug {
-        return plug::serve(stores, order, folder, &mut out, &words, &interrupted);
     }
     let mut board = Board { stores, runs: folder.join("runs"), out, interrupted: &interrupted, folder: None };
     let ended = match &request.resume {
@@ -140,7 +136,7 @@ impl<R: BufRead> Ear<R> {
             match word {
                 Word::Beat => {}
                 Word::Stop => interrupted.store(true, Ordering::Relaxed),
-                Word::Thanks | Word::Next | Word::Order(_) => drop(words.send(word)),
+                Word::Thanks | Word::Order(_) => drop(words.send(word)),
             }
         }
         Ok(())

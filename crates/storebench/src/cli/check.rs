@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
 use storebench_core::folder;
-use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
 use storebench_report::check;
 use storebench_report::report::Report;
@@ -21,13 +20,13 @@ const FORMAT: u32 = 1;
 
 /// A run with all that was found about it.
 #[derive(Debug, Serialize)]
-pub struct Checked {
+struct Checked {
     /// Its folder.
-    pub run: PathBuf,
+    run: PathBuf,
     /// Whether no check says no.
-    pub sound: bool,
+    sound: bool,
     /// The checks.
-    pub checks: Vec<Group>,
+    checks: Vec<Group>,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,12 +41,12 @@ struct Findings {
 /// When a run can't be read.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let folders = runs::each(&args.runs, &args.out)?;
-    let runs: Vec<Checked> = folders.iter().map(|path| Ok(look(stores, path)?.1)).collect::<Result<_>>()?;
+    let runs: Vec<Checked> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;
     let sound = runs.iter().all(|run| run.sound);
     if args.json {
         print_json(&Findings { format: FORMAT, runs })?;
     } else {
-        print(&runs.iter().map(|run| run.text(WIDTH)).collect::<Vec<_>>().join("\n"))?;
+        print(&runs.iter().map(|run| run.text()).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(if sound { Exit::Success } else { Exit::Unsound })
 }
@@ -56,18 +55,18 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 ///
 /// # Errors
 /// When it can't be read.
-pub fn look(stores: &[StoreDef], path: &Path) -> Result<(Run, Checked)> {
+fn look(stores: &[StoreDef], path: &Path) -> Result<Checked> {
     let (run, notes) = folder::read_with_notes(path)?;
     let names = harness(stores);
     let checks = check::all(&Report::new(&of_run(stores, &names, &run, path)?), &notes);
     let sound = check::is_sound(&checks);
-    Ok((run, Checked { run: path.to_path_buf(), sound, checks }))
+    Ok(Checked { run: path.to_path_buf(), sound, checks })
 }
 
 impl Checked {
     /// As text: the folder, the checks, and what they come to.
-    pub fn text(&self, width: usize) -> String {
-        let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(width))).collect();
+    fn text(&self) -> String {
+        let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();
         let end = match self.sound {
             true => "sound: nothing says no",
             false => "not sound: at least one line says no",

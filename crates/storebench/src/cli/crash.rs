@@ -6,14 +6,12 @@ use std::path::Path;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kept;
 use storebench_core::result::{BadState, CutCheck, KeptState, Measured, TrialResult};
-use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, rough_bytes};
 use storebench_core::workload::cut::told::steps_of;
 
 use super::args::CrashCommand;
 use super::output::{fitted, print};
-use super::remote::plug;
-use super::{files, runs, signals};
+use super::{files, runs};
 
 /// A kept state, with the trial that it is of.
 struct Kept<'r> {
@@ -23,15 +21,12 @@ struct Kept<'r> {
     kept: &'r KeptState,
 }
 
-/// Shows or exports one, or has the plug of another machine pulled.
+/// Shows or exports one.
 ///
 /// # Errors
-/// [`Exit::BadValue`] for a state that the run has not; those of [`plug::pull`].
-pub fn run(stores: &[StoreDef], command: &CrashCommand) -> Result<Exit> {
-    let (run, out) = match command {
-        CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. } => (run, out),
-        CrashCommand::PullThePlug(args) => return plug::pull(stores, args, &*signals::listen()?),
-    };
+/// [`Exit::BadValue`] for a state that the run has not.
+pub fn run(command: &CrashCommand) -> Result<Exit> {
+    let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
     let run = runs::read(&folder)?;
     let all = kept(&run.trials);
@@ -50,7 +45,6 @@ pub fn run(stores: &[StoreDef], command: &CrashCommand) -> Result<Exit> {
                 0,
             ))?;
         }
-        CrashCommand::PullThePlug(_) => {}
     }
     Ok(Exit::Success)
 }

@@ -7,7 +7,7 @@ use storebench_core::library;
 use storebench_core::result::RunHeader;
 use storebench_core::store::StoreDef;
 
-use super::args::{Args, Command, CrashCommand};
+use super::args::{Args, Command};
 
 /// The stores with those of the libraries that the command line names.
 ///
@@ -20,7 +20,7 @@ pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     }
     let elsewhere = match &args.command {
         Command::Run(run) => run.board.remote.is_some(),
-        Command::Crash(CrashCommand::PullThePlug(_)) | Command::Hidden(_) => true,
+        Command::Hidden(_) => true,
         _ => false,
     };
     if elsewhere {

@@ -42,7 +42,7 @@ struct Merged {
 /// # Errors
 /// [`Exit::Unlike`] when they are not of one plan, made in one way; when a part is there twice; when something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
-    runs::refuse_there("--out", &args.out)?;
+    runs::refuse_there(&args.out)?;
     let parts = read(&args.runs)?;
     let split = split(stores, &parts);
     let parts = once(parts, split.as_ref())?;

@@ -10,7 +10,6 @@ mod crash;
 mod disks;
 mod doctor;
 mod dry_run;
-mod evidence;
 mod export;
 mod extras;
 mod files;
@@ -43,7 +42,6 @@ mod stages;
 mod start;
 mod stores;
 mod studies;
-mod submit;
 mod trace;
 mod tune;
 mod usage;
@@ -122,7 +120,6 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Merge(args) => merge::merge(stores, &args),
         Command::Site(args) => site::site(stores, &args),
         Command::Check(args) => check::check(stores, &args),
-        Command::Submit(args) => submit::submit(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
@@ -131,7 +128,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Disks { disk } => disks::list(disk.as_deref()),
         Command::Studies => studies::list(),
-        Command::Crash(command) => crash::run(stores, &command),
+        Command::Crash(command) => crash::run(&command),
         Command::Doctor(args) => doctor::doctor(stores, &args),
         Command::Trace(args) => trace::show(&args),
         Command::Generate(args) => generate::generate(&args),

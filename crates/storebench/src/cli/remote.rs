@@ -5,7 +5,6 @@ mod arguments;
 pub mod client;
 mod connection;
 mod host;
-pub mod plug;
 mod program;
 mod shell;
 mod ssh;
@@ -33,8 +32,7 @@ use self::wire::{Known, Message, Request, Word};
 use super::args::{BoardArgs, RunArgs};
 use super::finish::finish;
 use super::output::print;
-use super::properties::{self, Texts};
-use super::{launch, runs};
+use super::{launch, properties, runs};
 
 /// Runs a study on another machine, or resumes such a run.
 ///
@@ -96,10 +94,7 @@ fn start(args: &RunArgs) -> Result<(Request, Here)> {
         origin: source.origin,
         properties: properties::texts(&args.properties)?,
         command,
-        resume: None,
-        results: 0,
-        plug: None,
-        client: None,
+        ..Request::default()
     };
     Ok((request, Here { out: args.out.clone(), folder: None, known: Known::default() }))
 }
@@ -116,15 +111,9 @@ fn resume(path: PathBuf) -> Result<(Request, Here)> {
         known.add(trial);
     }
     let request = Request {
-        arguments: Vec::new(),
-        text: String::new(),
-        origin: String::new(),
-        properties: Texts::new(),
-        command: Vec::new(),
         resume: Some(Box::new(run.header)),
         results: folder.results()?.len(),
-        plug: None,
-        client: None,
+        ..Request::default()
     };
     Ok((request, Here { out: PathBuf::new(), folder: Some(folder), known }))
 }
@@ -186,9 +175,7 @@ impl Here {
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
-            Message::Plugged { .. } | Message::Step(_) | Message::Looked { .. } | Message::Client(_) => {
-                return Err(out_of_turn("what is of no run"));
-            }
+            Message::Client(_) => return Err(out_of_turn("what is of no run")),
             Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),
             Message::Failed { exit, message } => return Err(failed_there(exit, message)),
         }

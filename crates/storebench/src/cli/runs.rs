@@ -67,16 +67,16 @@ pub fn each(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Makes sure that a directory that is to be made is not there, or is empty: a slip on the command line must not cost anybody's data.
+/// Makes sure that the directory of `--out`, which is to be made, is not there, or is empty: a slip on the command line must not cost anybody's data.
 ///
 /// # Errors
 /// [`Exit::BadValue`] when there is something.
-pub fn refuse_there(option: &str, path: &Path) -> Result<()> {
+pub fn refuse_there(path: &Path) -> Result<()> {
     let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
         return Ok(());
     }
-    Err(Error::bad_value(format!("{} already exists: {option} takes a new directory", path.display())))
+    Err(Error::bad_value(format!("{} already exists: --out takes a new directory", path.display())))
 }
 
 /// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.

@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder;
 use storebench_core::result::Run;
@@ -18,7 +17,7 @@ use storebench_core::units::counted;
 use storebench_report::data::merge::Merged;
 use storebench_report::markup::in_address;
 use storebench_report::report::Report;
-use storebench_report::site::{self, Facts, SUBMISSION, Source, Submission};
+use storebench_report::site::{self, Facts, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
@@ -31,8 +30,6 @@ use super::runs;
 const DEPTH: usize = 8;
 /// Runs that are told by name; of more only the number is told.
 const TOLD: usize = 10;
-/// The longest file that says who published a run, in bytes.
-const MOST_SUBMISSION: u64 = 64 << 10;
 
 /// A run that was read: its facts, a number for each of its trials, and all that is odd about its files.
 struct Looked {
@@ -134,13 +131,13 @@ struct Folders<'p> {
 }
 
 impl Folders<'_> {
-    fn source(&self, run: &Path, measured_by: Option<String>) -> Source {
+    fn source(&self, run: &Path) -> Source {
         let below = run.strip_prefix(self.directory).unwrap_or(run);
         let own =
             if below.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { below };
         let report = run.join("report.html");
         let report = report.is_file().then(|| address(&self.out.join("runs"), &report)).flatten();
-        Source { folder: own.display().to_string(), measured_by, report }
+        Source { folder: own.display().to_string(), report }
     }
 }
 
@@ -156,29 +153,14 @@ fn address(folder: &Path, file: &Path) -> Option<String> {
 
 /// Looks at one run by itself, as its report does.
 fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> {
-    let (run, mut notes) = folder::read_with_notes(path)?;
+    let (run, notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
-    let (submission, told) = submission(path);
-    notes.extend(told);
     let all = [run];
     let harness = harness(stores);
     let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
-    let facts = site::facts(&Report::new(&merged), from.source(path, submission));
+    let facts = site::facts(&Report::new(&merged), from.source(path));
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
     Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
-}
-
-/// Who published a run, by the file in its folder; or what is wrong with that.
-fn submission(run: &Path) -> (Option<String>, Option<String>) {
-    let file = run.join(SUBMISSION);
-    match bounded::text(&file, MOST_SUBMISSION) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (None, None),
-        Err(error) => (None, Some(format!("{}: {error}", file.display()))),
-        Ok(text) => match Submission::read(&text) {
-            Ok(submission) => (Some(submission.measured_by), None),
-            Err(why) => (None, Some(format!("{}: {why}", run.display()))),
-        },
-    }
 }
 
 /// A number for each trial, which no other trial has, wherever it was copied to.

@@ -2,10 +2,9 @@
 
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::evidence::numbers;
-use storebench_core::store::{Guarantee, StoreDef, Threads};
+use storebench_core::store::{Evidence, Guarantee, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
-use super::evidence;
 use super::output::{WIDTH, print};
 
 /// Prints the table.
@@ -29,9 +28,21 @@ For the settings behind each guarantee see docs/guarantees.md.
 fn evidence(stores: &[StoreDef]) -> String {
     const HEAD: &str = "\nafter power cuts: states in which a store lost more than its guarantee allows, or did not open or work \
                         any more, as the study crash found them on its authors' machine, with versions that are named where this build has others:";
-    let lines = evidence::lines(stores);
-    let lines: String = lines.iter().map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
+    let lines = stores.iter().filter_map(line);
+    let lines: String = lines.map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
     wrap(HEAD, WIDTH, "  ") + &lines
+}
+
+/// What was found of a store at each guarantee, and with which version, where this build has another; `None` where nothing was looked at.
+fn line(store: &StoreDef) -> Option<String> {
+    let found: Vec<String> = store.evidence().iter().map(Evidence::in_words).collect();
+    let first = store.evidence().first()?;
+    let here = store.open.is_ok().then(|| (store.version)());
+    let of = match here {
+        Some(here) if first.is_of(&here) => String::new(),
+        _ => format!(" (of version {})", first.version),
+    };
+    Some(format!("{}{of}: {}", store.name, found.join("; ")))
 }
 
 fn table(stores: &[StoreDef]) -> String {

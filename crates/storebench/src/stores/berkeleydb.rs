@@ -84,7 +84,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

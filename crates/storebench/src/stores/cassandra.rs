@@ -52,7 +52,7 @@ pub const CASSANDRA: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/cassandra.yaml")),
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&CassandraServer::SERVER),
     library: None,
     open: Ok(&open::<CassandraServer>),

@@ -47,7 +47,7 @@ pub const ETCD: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&EtcdServer::SERVER),
     library: None,
     open: Ok(&open::<EtcdServer>),

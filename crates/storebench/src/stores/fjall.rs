@@ -65,7 +65,7 @@ pub const FJALL: StoreDef = StoreDef {
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     bindings: &[Snippet::python(include_str!("../snippets/fjall.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

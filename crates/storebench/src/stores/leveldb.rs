@@ -53,7 +53,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -65,7 +65,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/libmdbx.c")),
     bindings: &[Snippet::python(include_str!("../snippets/libmdbx.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -67,7 +67,7 @@ pub const LMDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

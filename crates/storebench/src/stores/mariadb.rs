@@ -58,7 +58,7 @@ pub const MARIADB: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     bindings: &[Snippet::python(include_str!("../snippets/mariadb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&Mysql::SERVER),
     library: None,
     open: Ok(&open::<Mysql>),

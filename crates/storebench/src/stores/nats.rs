@@ -52,7 +52,7 @@ pub const NATS: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/nats.conf")),
     bindings: &[],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&NatsServer::SERVER),
     library: None,
     open: Ok(&open::<NatsServer>),

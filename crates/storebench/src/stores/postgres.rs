@@ -69,7 +69,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
     bindings: &[Snippet::python(include_str!("../snippets/postgres.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&Postgresql::SERVER),
     library: None,
     open: Ok(&open::<Postgresql>),

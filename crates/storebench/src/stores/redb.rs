@@ -53,7 +53,7 @@ pub const REDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
     bindings: &[Snippet::python(include_str!("../snippets/redb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

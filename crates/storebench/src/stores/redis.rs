@@ -57,7 +57,7 @@ pub const REDIS: StoreDef = StoreDef {
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
     bindings: &[Snippet::python(include_str!("../snippets/redis.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: Some(&RedisServer::SERVER),
     library: None,
     open: Ok(&open::<RedisServer>),

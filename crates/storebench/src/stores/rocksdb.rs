@@ -74,7 +74,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/rocksdb.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -56,7 +56,7 @@ pub const SLED: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/sled.rs.txt")),
     bindings: &[Snippet::python(include_str!("../snippets/sled.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -86,7 +86,7 @@ pub const SQLITE: StoreDef = StoreDef {
         Snippet::rust(include_str!("../snippets/sqlite.rs.txt")),
         Snippet::python(include_str!("../snippets/sqlite.py")),
     ],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

@@ -60,7 +60,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     bindings: &[Snippet::python(include_str!("../snippets/unqlite.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

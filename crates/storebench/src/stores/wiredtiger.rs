@@ -73,7 +73,7 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/wiredtiger.c")),
     bindings: &[Snippet::python(include_str!("../snippets/wiredtiger.py"))],
-    evidence: &[],
+    evidence: |_| &[],
     server: None,
     library: None,
     open: Ok(&open),

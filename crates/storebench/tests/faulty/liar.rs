@@ -71,7 +71,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         settings: &[],
         snippet: None,
         bindings: &[],
-        evidence: &[],
+        evidence: |_| &[],
         server: None,
         library: None,
         open: Ok(open),

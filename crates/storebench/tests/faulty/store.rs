@@ -29,7 +29,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         settings: &[],
         snippet: None,
         bindings: &[],
-        evidence: &[],
+        evidence: |_| &[],
         server: None,
         library: None,
         open: Ok(open),

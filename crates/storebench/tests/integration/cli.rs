@@ -2,6 +2,7 @@
 
 mod advise;
 mod bad_input;
+mod checking;
 mod claims;
 pub mod comparing;
 mod disks;
@@ -21,7 +22,6 @@ mod run_folders;
 mod running;
 mod scopes;
 pub mod site;
-mod submitting;
 pub mod support;
 mod tampering;
 mod terminal;

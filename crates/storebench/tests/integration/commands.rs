@@ -190,10 +190,7 @@ fn commands_on_pages_work() {
             let place = format!("{}:{number}: {line}", page.display());
             let words: Vec<&str> = line.split_whitespace().skip_while(|word| is_assignment(word)).collect();
             match words[..] {
-                // It waits for somebody to cut a machine's power, which tests of its own do (plug.rs).
-                ["storebench", "crash", "pull-the-plug", ..] => {}
                 _ if line.contains("libpython-sqlite.so") && example("python-sqlite").is_none() => {}
-                _ if line.contains("libnode-sqlite.so") && example("node-sqlite").is_none() => {}
                 ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
                 // As in a package that was unpacked.
                 ["bin/storebench", ..] => drop(tried.entry(line["bin/".len()..].to_owned()).or_insert(place)),
@@ -220,8 +217,8 @@ fn commands_on_pages_work() {
 fn commands_in_help_work() {
     let mut shown = Vec::new();
     for command in [
-        "", "run", "merge", "site", "check", "submit", "report", "advise", "tune", "compare", "trace",
-        "generate", "doctor",
+        "", "run", "merge", "site", "check", "report", "advise", "tune", "compare", "trace", "generate",
+        "doctor",
     ] {
         let help = Scratch::in_memory().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
@@ -450,8 +447,7 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
     let incomplete =
         script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
     // Other tests run beside this one.
-    let is_check = ["storebench check", "storebench submit"].iter().any(|word| script.contains(word));
-    let disturbed = is_check && said.out.contains("No fastest store is named at");
+    let disturbed = script.contains("storebench check") && said.out.contains("No fastest store is named at");
     let code = match () {
         () if unlimited || unmounted => Exit::Nothing,
         () if incomplete => Exit::Incomplete,

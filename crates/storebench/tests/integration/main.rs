@@ -20,7 +20,6 @@ mod html;
 mod in_memory;
 mod life;
 mod pages;
-mod plug;
 mod remote;
 mod replay;
 mod running_servers;

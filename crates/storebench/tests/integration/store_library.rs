@@ -175,7 +175,7 @@ fn two_libraries_with_a_store_of_one_name_clash() {
     );
 }
 
-/// Those by a binding are measured beside it.
+/// The one by a binding is measured beside it.
 #[test]
 fn every_sqlite_is_of_one_version() {
     let version = |name: &str| {
@@ -183,9 +183,8 @@ fn every_sqlite_is_of_one_version() {
         (def.version)().split_whitespace().last().map(str::to_owned)
     };
     let own = version("sqlite").unwrap();
-    for name in ["python-sqlite", "node-sqlite"] {
-        assert!(version(name).is_none_or(|version| version == own), "{name}: {:?} and {own}", version(name));
-    }
+    let bound = version("python-sqlite");
+    assert!(bound.as_ref().is_none_or(|version| *version == own), "{bound:?} and {own}");
 }
 
 #[test]

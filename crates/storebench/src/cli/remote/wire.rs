@@ -1,9 +1,8 @@
 //! The messages between the two machines of a remote run: a line of JSON for each, over the input and output of the
 //! program on the board.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -11,10 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use storebench_core::cell::Cell;
 use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::store::{Guarantee, Setting};
 use storebench_core::workload::clients::link::Task;
 use storebench_core::workload::clients::words::{Order, Told};
-use storebench_core::workload::cut::Looked;
 use storebench_core::workload::loading::Doing;
 
 use crate::cli::properties::Texts;
@@ -43,35 +40,9 @@ pub struct Request {
     pub resume: Option<Box<RunHeader>>,
     /// The number of lines of results that follow.
     pub results: usize,
-    /// A part of a check by pulling the plug, in place of a run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plug: Option<Box<PlugOrder>>,
     /// A client's part of a trial, in place of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Box<Task>>,
-}
-
-/// A part of a check by pulling the plug.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PlugOrder {
-    pub store: String,
-    pub guarantee: Guarantee,
-    pub settings: BTreeMap<String, String>,
-    /// An existing folder in which the store gets its own; `None` for storebench's.
-    pub within: Option<PathBuf>,
-    /// The name of that own folder.
-    pub name: String,
-    pub part: PlugPart,
-}
-
-/// The part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlugPart {
-    /// Takes steps, and waits after each until it is told to take the next.
-    Take,
-    /// Looks at what is there after so many were acknowledged, and deletes it where nothing is wrong.
-    Look { acknowledged: u64 },
 }
 
 /// The later messages of this machine.
@@ -84,8 +55,6 @@ pub enum Word {
     Stop,
     /// It has all results: the board's copy may go.
     Thanks,
-    /// The next step may be taken.
-    Next,
     /// An order to a client.
     Order(Box<Order>),
 }
@@ -114,12 +83,6 @@ pub enum Message {
     Result(String),
     /// Text for people.
     Text(String),
-    /// The store is open on a machine that has been running since this boot.
-    Plugged { boot: String, kernel: String, version: String, settings: Vec<Setting> },
-    /// So many steps are acknowledged.
-    Step(u64),
-    /// The finding after the power was cut; with the folder of the store where it is kept. `None`: the folder is not there.
-    Looked { boot: String, found: Option<(Box<Looked>, Option<PathBuf>)> },
     /// A client's word.
     Client(Box<Told>),
     /// The run has ended.

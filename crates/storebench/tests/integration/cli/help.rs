@@ -10,12 +10,11 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "merge",
     "site",
     "check",
-    "submit",
     "report",
     "advise",
     "tune",
@@ -43,8 +42,7 @@ fn help_fits_the_screen_and_shows_by_example() {
             assert!(said.err.is_empty() && said.out.contains("Usage: storebench"), "{said}");
             fits(&format!("{command} {how}"), &said.out);
             let examples = said.out.split("Examples:").nth(1);
-            let needed =
-                ["run", "merge", "site", "check", "submit", "report", "compare", ""].contains(&command);
+            let needed = ["run", "merge", "site", "check", "report", "compare", ""].contains(&command);
             assert!(!needed || examples.is_some_and(|text| text.contains("\n  storebench ")), "{said}");
         }
     }
@@ -179,7 +177,6 @@ fn man_pages_are_there_for_every_command_and_render() {
         COMMANDS.iter().map(|command| format!("storebench-{command}.1")).collect();
     expected
         .extend(["storebench.1", "storebench-crash-show.1", "storebench-crash-export.1"].map(String::from));
-    expected.push("storebench-crash-pull-the-plug.1".into());
     expected.sort();
     assert_eq!(pages, expected);
     for page in pages {

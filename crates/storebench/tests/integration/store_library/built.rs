@@ -22,7 +22,7 @@ pub fn example(target: &'static str) -> Option<PathBuf> {
 
 fn build(target: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store-libraries");
-    if let Some(why) = lacks(target, &folder) {
+    if let Some(why) = lacks(target) {
         let _ = writeln!(std::io::stderr(), "examples: {target} is not tested: {why}");
         return None;
     }
@@ -36,11 +36,9 @@ fn build(target: &str) -> Option<PathBuf> {
 }
 
 /// Why the library of a target can't be built here, if so.
-fn lacks(target: &str, build: &Path) -> Option<String> {
-    let build = format!("BUILD={}", build.display());
+fn lacks(target: &str) -> Option<String> {
     let (program, arguments, folder): (_, &[_], _) = match target {
         "bbolt" => ("go", &["mod", "download"], "examples/go"),
-        _ if target.starts_with("node-") => ("make", &["-C", "examples", "node-parts", &build], "."),
         _ if target.starts_with("python-") => ("/usr/bin/python3-config", &["--includes"], "."),
         _ => return None,
     };
@@ -71,7 +69,7 @@ pub fn faulty(fault: &str, folder: &Path) -> PathBuf {
 pub fn all_stores() -> &'static [StoreDef] {
     static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {
         let named = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);
-        let examples = ["c-log", "cpp-keydir", "bbolt", "python-sqlite", "node-sqlite", "node-null"];
+        let examples = ["c-log", "bbolt", "python-sqlite"];
         let examples = examples.into_iter().filter_map(example);
         let mut all = STORES.to_vec();
         for path in examples.chain(named) {

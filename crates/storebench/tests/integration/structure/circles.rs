@@ -88,8 +88,7 @@ const CLI: Modules = &[
     ),
     ("clean", &["output", "runs"]),
     ("compare", &["args", "files", "output", "report", "runs"]),
-    ("crash", &["args", "export", "output", "remote", "runs", "signals"]),
-    ("evidence", &[]),
+    ("crash", &["args", "export", "output", "runs"]),
     ("generate", &["args", "output", "signals"]),
     ("machines", &["output"]),
     ("disks", &["output"]),
@@ -97,9 +96,8 @@ const CLI: Modules = &[
     ("man", &["args", "files", "output"]),
     ("settings", &["output"]),
     ("check", &["args", "output", "report", "runs"]),
-    ("submit", &["args", "check", "output", "runs"]),
     ("site", &["args", "findings", "output", "report", "runs"]),
-    ("stores", &["evidence", "output"]),
+    ("stores", &["output"]),
     ("studies", &["output"]),
 ];
 

@@ -1,0 +1,46 @@
+//! The newest version of each store among the runs: a newer one replaces the figures of those before it.
+
+use std::collections::BTreeMap;
+
+use storebench_core::store::numbers;
+
+use super::facts::{Facts, Side};
+
+/// The newest version of each store.
+#[derive(Debug, Default)]
+pub struct Newest<'f>(BTreeMap<&'f str, &'f str>);
+
+/// Whether a store's version is the kernel's, as that of files in folders is: each machine has its own, and none replaces another.
+fn is_kernel(run: &Facts, side: &Side) -> bool {
+    run.header.environment.kernel.starts_with(&side.version)
+}
+
+/// A version as one that can be compared: 3.9 is older than 3.46.
+fn order(version: &str) -> Vec<u64> {
+    numbers(version).split('.').filter_map(|number| number.parse().ok()).collect()
+}
+
+impl<'f> Newest<'f> {
+    /// That of these runs.
+    pub fn of(runs: &'f [Facts]) -> Newest<'f> {
+        let mut all = Newest::default();
+        for run in runs {
+            for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {
+                let newest = all.0.entry(&side.store).or_insert(&side.version);
+                if order(newest) < order(&side.version) {
+                    *newest = &side.version;
+                }
+            }
+        }
+        all
+    }
+
+    /// The newest version of a store here, where it is newer than that of a figure.
+    pub fn newer(&self, run: &Facts, side: &Side) -> Option<&'f str> {
+        if is_kernel(run, side) {
+            return None;
+        }
+        let newest = self.0.get(side.store.as_str()).copied()?;
+        (order(&side.version) < order(newest)).then_some(newest)
+    }
+}
