@@ -30,8 +30,6 @@ test        mariadb-plugin-rocksdb  -               MyRocks, for that server
 test        redis-server            redis           the server that the store redis starts
 test        etcd-server             etcd            the server that the store etcd starts
 test        etcd-client             -               looks at what is on a running one
-test        openjdk-17-jre-headless|openjdk-11-jre-headless|default-jre-headless  openjdk@17  runs the server that the store cassandra starts
-test        curl                    -               brings that server from Maven Central
 test        python3                 -               runs the paper's own script on our output
 test        python3-dev             -               builds the example of a store in Python
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
@@ -374,15 +372,6 @@ setup_nats() {
     as_root install -m 755 "$from" /usr/local/bin/nats-server || say "could not copy $from to /usr/local/bin"
 }
 
-# In no distribution: where it can't be had, tests say what they lack.
-setup_cassandra() {
-    case " $groups " in *' test '*) wanted cassandra || return 0 ;; *) return 0 ;; esac
-    if have cassandra || ! have java || ! have curl; then return 0; fi
-    log=${log:-/dev/null}
-    say "bringing Cassandra from Maven Central to /usr/local/share/cassandra: the server that the store cassandra starts"
-    as_root scripts/cassandra.sh || say "could not bring Cassandra: scripts/cassandra.sh says why"
-}
-
 # ---- A machine whose power tests cut: QEMU and a kernel, unpacked in the cache
 
 # Without it, those tests say what they lack.
@@ -427,7 +416,6 @@ else
 fi
 setup_python
 setup_nats
-setup_cassandra
 setup_board
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac

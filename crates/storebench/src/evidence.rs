@@ -29,14 +29,6 @@ pub const BERKELEYDB: &[Evidence] = &[
         broken: 0,
     },
 ];
-pub const CASSANDRA: &[Evidence] = &[Evidence {
-    version: "5.0.9",
-    guarantee: Guarantee::Power,
-    torn: false,
-    file_systems: &["ext4"],
-    states: 40,
-    broken: 2,
-}];
 pub const ETCD: &[Evidence] = &[Evidence {
     version: "3.4.23",
     guarantee: Guarantee::Power,

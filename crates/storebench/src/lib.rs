@@ -47,7 +47,6 @@ pub const STORES: &[StoreDef] = &[
     stores::REDIS.seen(evidence::REDIS),
     stores::ETCD.seen(evidence::ETCD),
     stores::NATS.seen(evidence::NATS),
-    stores::CASSANDRA.seen(evidence::CASSANDRA),
     FLAT_FOLDER.seen(evidence::FLAT_FOLDER),
     NESTED_FOLDER.seen(evidence::NESTED_FOLDER),
     ONE_FILE.seen(evidence::ONE_FILE),

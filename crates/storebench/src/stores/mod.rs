@@ -25,8 +25,6 @@ macro_rules! store {
 
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
-#[cfg(feature = "cassandra")]
-mod cassandra;
 #[cfg_attr(
     not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sled", feature = "sqlite")),
     allow(dead_code, reason = "a build with few stores needs few of them")
@@ -84,7 +82,6 @@ mod sqlite;
 #[cfg_attr(
     not(all(
         feature = "berkeleydb",
-        feature = "cassandra",
         feature = "etcd",
         feature = "fjall",
         feature = "leveldb",
@@ -136,11 +133,5 @@ store!(
     "nats",
     nats::NATS,
     "NATS JetStream's keys and values, a private server for each trial, or a cluster of three",
-    Server
-);
-store!(
-    "cassandra",
-    cassandra::CASSANDRA,
-    "Cassandra, a private server for each trial, or a cluster of three",
     Server
 );

@@ -2,7 +2,6 @@
 //! processes, sockets, passwords, and those that a URL names.
 
 #[cfg(any(
-    feature = "cassandra",
     feature = "etcd",
     feature = "mariadb",
     feature = "nats",

@@ -6,9 +6,8 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 19] = [
+const STORES: [&str; 18] = [
     "berkeleydb",
-    "cassandra",
     "etcd",
     "fjall",
     "flat-folder",

@@ -372,7 +372,6 @@ fn a_dead_address_is_told_before_anything_is_made() {
         ("redis", "redis://"),
         ("etcd", "etcd://"),
         ("nats", "nats://"),
-        ("cassandra", "cassandra://"),
     ] {
         for (port, why) in [
             (closed, "Connection refused"),

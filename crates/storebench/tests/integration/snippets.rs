@@ -14,7 +14,6 @@
 ))]
 mod c;
 #[cfg(any(
-    feature = "cassandra",
     feature = "etcd",
     feature = "mariadb",
     feature = "nats",

@@ -9,7 +9,6 @@ use storebench_report::advice::snippet;
 
 use super::{def, left, python};
 use crate::cli::support::{Scratch, skipped};
-use crate::conformance::standing::is_slow;
 use crate::conformance::subject::{Subject, is_installed};
 use crate::running_servers::socket_in;
 
@@ -41,9 +40,8 @@ fn check(name: &str, asked: &[(&str, &str)]) {
     let asked: BTreeMap<String, String> =
         asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut texts = Vec::new();
-    // No file makes several machines; and of a server that is slow to start one tier must do.
-    let is_tried = |tier: Guarantee| tier != Guarantee::Node && (!is_slow(def) || tier == Guarantee::Power);
-    for offer in def.offers.iter().filter(|offer| is_tried(offer.guarantee)) {
+    // No file makes several machines.
+    for offer in def.offers.iter().filter(|offer| offer.guarantee != Guarantee::Node) {
         let subject = Subject::new(def, Some(offer.guarantee));
         let before = subject.open_with(|options| options.settings = &asked).unwrap();
         let read_back = before.settings().unwrap();
@@ -53,7 +51,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
         let told = settings(def, &text);
         let least = match def.name {
-            "cassandra" | "nats" => 1,
+            "nats" => 1,
             _ if def.settings.len() > 7 => 6,
             _ => 2,
         };
@@ -134,12 +132,6 @@ fn a_server_of_etcd_with_the_file_gives_the_same() {
 #[cfg(feature = "nats")]
 fn a_server_of_nats_with_the_file_gives_the_same() {
     check("nats", &[]);
-}
-
-#[test]
-#[cfg(feature = "cassandra")]
-fn a_server_of_cassandra_with_the_file_gives_the_same() {
-    check("cassandra", &[("heap", "536870912")]);
 }
 
 #[test]
