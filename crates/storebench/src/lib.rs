@@ -46,7 +46,6 @@ pub const STORES: &[StoreDef] = &[
     stores::MARIADB.seen(evidence::MARIADB),
     stores::REDIS.seen(evidence::REDIS),
     stores::ETCD.seen(evidence::ETCD),
-    stores::NATS.seen(evidence::NATS),
     FLAT_FOLDER.seen(evidence::FLAT_FOLDER),
     NESTED_FOLDER.seen(evidence::NESTED_FOLDER),
     ONE_FILE.seen(evidence::ONE_FILE),

@@ -53,8 +53,6 @@ mod lmdb;
 mod mapped;
 #[cfg(feature = "mariadb")]
 mod mariadb;
-#[cfg(feature = "nats")]
-mod nats;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
 #[cfg(any(
@@ -88,7 +86,6 @@ mod sqlite;
         feature = "libmdbx",
         feature = "lmdb",
         feature = "mariadb",
-        feature = "nats",
         feature = "postgres",
         feature = "redb",
         feature = "redis",
@@ -129,9 +126,3 @@ store!(
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
 store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
-store!(
-    "nats",
-    nats::NATS,
-    "NATS JetStream's keys and values, a private server for each trial, or a cluster of three",
-    Server
-);

@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 18] = [
+const STORES: [&str; 17] = [
     "berkeleydb",
     "etcd",
     "fjall",
@@ -15,7 +15,6 @@ const STORES: [&str; 18] = [
     "libmdbx",
     "lmdb",
     "mariadb",
-    "nats",
     "nested-folder",
     "postgres",
     "redb",

@@ -181,8 +181,6 @@ const SAMPLES: &[Sample] = &[
     ("redis", Some(Process), &[("appendfsync", "always"), ("no-appendfsync-on-rewrite", "yes")], Process),
     ("redis", Some(Power), &[("save", "60 5"), ("auto-aof-rewrite-min-size", "1048576")], Power),
     ("etcd", None, &[("reads", "serializable"), ("snapshot-count", "50")], Power),
-    ("nats", None, &[("reads", "leader"), ("sync_interval", "1500ms")], Process),
-    ("nats", None, &[("sync_interval", "always")], Power),
     ("flat-folder", None, &[("write", "rename")], Process),
     ("flat-folder", None, &[("sync_file", "true")], Process),
     ("flat-folder", None, &[("sync_file", "true"), ("sync_folder", "true")], Power),

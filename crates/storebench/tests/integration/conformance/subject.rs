@@ -90,12 +90,9 @@ fn beside() -> &'static Path {
     &BESIDE
 }
 
-/// As shipped, and every tier on offer. Servers of NATS take seconds to choose who leads, whenever they start: its clusters have tests of
-/// their own, of the store and in `cluster`, and the same sessions.
+/// As shipped, and every tier on offer.
 fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
-    let is_slow = |tier: Guarantee| def.name == "nats" && tier == Guarantee::Node;
-    let offered = def.offers.iter().map(|offer| offer.guarantee).filter(|tier| !is_slow(*tier));
-    std::iter::once(None).chain(offered.map(Some)).collect()
+    std::iter::once(None).chain(def.offers.iter().map(|offer| Some(offer.guarantee))).collect()
 }
 
 pub struct Subject {

@@ -22,9 +22,8 @@ fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
         let name = own(name.trim_start());
         let setting = def.setting(&name)?;
         let value = value.trim_matches(['\'', '"']);
-        // Times of NATS have their unit with them here, too.
-        let bare = if def.name == "nats" { "" } else { value.trim_end_matches(['B', 's']) };
-        let is_number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+        let bare = value.trim_end_matches(['B', 's']);
+        let is_number = bare.bytes().all(|byte| byte.is_ascii_digit());
         let value = if setting.is_in_bytes() || is_number { bare } else { value };
         Some((name, value.to_owned()))
     });
@@ -50,11 +49,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
         assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
         let told = settings(def, &text);
-        let least = match def.name {
-            "nats" => 1,
-            _ if def.settings.len() > 7 => 6,
-            _ => 2,
-        };
+        let least = if def.settings.len() > 7 { 6 } else { 2 };
         assert!(told.len() >= least, "{text}");
         let anew = Subject::new(def, None);
         // A socket's path is short.
@@ -126,12 +121,6 @@ fn a_server_of_mariadb_with_the_file_gives_the_same() {
 #[cfg(feature = "etcd")]
 fn a_server_of_etcd_with_the_file_gives_the_same() {
     check("etcd", &[("snapshot-count", "5000")]);
-}
-
-#[test]
-#[cfg(feature = "nats")]
-fn a_server_of_nats_with_the_file_gives_the_same() {
-    check("nats", &[]);
 }
 
 #[test]
