@@ -113,7 +113,7 @@ check: ## Check format, lints, packages, scripts, and the dependencies' licences
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
 	@$(environment) && package="cargo package --workspace --no-verify --allow-dirty --quiet" && \
 		{ $$package --offline 2>/dev/null || $$package; }
-	@shellcheck -x scripts/*.sh scripts/cassandra/cassandra scripts/zig/tool examples/fleet/*.sh .ci/run
+	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench

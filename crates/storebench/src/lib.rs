@@ -46,8 +46,6 @@ pub const STORES: &[StoreDef] = &[
     stores::MARIADB.seen(evidence::of),
     stores::REDIS.seen(evidence::of),
     stores::ETCD.seen(evidence::of),
-    stores::NATS,
-    stores::CASSANDRA,
     FLAT_FOLDER.seen(evidence::of),
     NESTED_FOLDER.seen(evidence::of),
     ONE_FILE.seen(evidence::of),

@@ -228,7 +228,7 @@ mod tests {
     fn each_is_told_with_what_it_costs_beside_the_recommended_store() {
         let samples = [
             Sample::new("etcd").guarantee("node").ns(900_000.0),
-            Sample::new("nats").guarantee("node").failed("no leader"),
+            Sample::new("other").guarantee("node").failed("no leader"),
         ];
         let clusters = made(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
         let lines = told(Some("500us"), &[servers(), clusters]);
@@ -247,7 +247,7 @@ mod tests {
         ] {
             assert!(several.contains(says), "{says}: {several}");
         }
-        assert_eq!(missing, "nats at node: failed: no leader");
+        assert_eq!(missing, "other at node: failed: no leader");
         assert!(shared.contains("share its disk"), "{shared}");
     }
 

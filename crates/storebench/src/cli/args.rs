@@ -231,7 +231,7 @@ Examples:
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
   storebench run crud --quick --remote user@board
-  storebench run crud --store nats --url nats=nats://s --threads 2 --clients a,b
+  storebench run crud --store etcd --url etcd=etcd://s --threads 2 --clients a,b
   storebench run crud --quick --shard 3/8     one of eight parts
 
 Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.

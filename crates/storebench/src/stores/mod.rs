@@ -25,8 +25,6 @@ macro_rules! store {
 
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
-#[cfg(feature = "cassandra")]
-mod cassandra;
 #[cfg_attr(
     not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sled", feature = "sqlite")),
     allow(dead_code, reason = "a build with few stores needs few of them")
@@ -55,8 +53,6 @@ mod lmdb;
 mod mapped;
 #[cfg(feature = "mariadb")]
 mod mariadb;
-#[cfg(feature = "nats")]
-mod nats;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
 #[cfg(any(
@@ -84,14 +80,12 @@ mod sqlite;
 #[cfg_attr(
     not(all(
         feature = "berkeleydb",
-        feature = "cassandra",
         feature = "etcd",
         feature = "fjall",
         feature = "leveldb",
         feature = "libmdbx",
         feature = "lmdb",
         feature = "mariadb",
-        feature = "nats",
         feature = "postgres",
         feature = "redb",
         feature = "redis",
@@ -132,15 +126,3 @@ store!(
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
 store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
-store!(
-    "nats",
-    nats::NATS,
-    "NATS JetStream's keys and values, a private server for each trial, or a cluster of three",
-    Server
-);
-store!(
-    "cassandra",
-    cassandra::CASSANDRA,
-    "Cassandra, a private server for each trial, or a cluster of three",
-    Server
-);

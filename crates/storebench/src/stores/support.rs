@@ -1,14 +1,7 @@
 //! Parts that several stores of this crate share: the sync of a file or folder, the check of settings, and for servers their
 //! processes, sockets, passwords, and those that a URL names.
 
-#[cfg(any(
-    feature = "cassandra",
-    feature = "etcd",
-    feature = "mariadb",
-    feature = "nats",
-    feature = "postgres",
-    feature = "redis"
-))]
+#[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 pub mod server;
 #[cfg(test)]
 pub mod testing;

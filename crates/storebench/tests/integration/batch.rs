@@ -6,9 +6,8 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 19] = [
+const STORES: [&str; 17] = [
     "berkeleydb",
-    "cassandra",
     "etcd",
     "fjall",
     "flat-folder",
@@ -16,7 +15,6 @@ const STORES: [&str; 19] = [
     "libmdbx",
     "lmdb",
     "mariadb",
-    "nats",
     "nested-folder",
     "postgres",
     "redb",

@@ -12,7 +12,6 @@ mod records;
 mod reopening;
 mod settings;
 mod shares;
-pub mod standing;
 pub mod subject;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod syncs;

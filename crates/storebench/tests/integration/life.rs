@@ -51,8 +51,7 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
         let measured = trial.ok().unwrap_or_else(|| panic!("{}: {:?}", store.name, trial.outcome));
         assert_eq!(measured.rounds.len(), 10);
         let (left, given_back) = shares(measured);
-        let has_way =
-            !matches!(store.name, "cassandra" | "redis" | "sled" | "unqlite") && store.kind != Kind::Folder;
+        let has_way = !matches!(store.name, "redis" | "sled" | "unqlite") && store.kind != Kind::Folder;
         assert_eq!(given_back.is_some(), has_way, "{}", store.name);
         match store.name {
             "sqlite" | "lmdb" => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use storebench_core::error::Exit;
 use storebench_core::shown::without_user;
@@ -12,9 +12,7 @@ use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store};
 use tempfile::TempDir;
 
-use crate::cli::support::{
-    STOREBENCH, Scratch, Started, assert_complete, contents, is_root, outcomes, said, skipped, wait_for,
-};
+use crate::cli::support::{STOREBENCH, Scratch, Started, assert_complete, contents, outcomes, wait_for};
 use crate::conformance::subject::is_installed;
 
 /// A server of the test's own, which stands for one that was running before.
@@ -50,8 +48,6 @@ impl Running {
             "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
             "redis" => format!("redis+unix://{}/socket", socket.display()),
             "etcd" => format!("etcd+unix://{}/client:0", socket.display()),
-            // In the server's own network.
-            "nats" => "nats://127.0.0.1:4222".into(),
             _ => format!("mysql://root@/?socket={}/socket", socket.display()),
         };
         let running = Running { store, url, kind, folder, socket };
@@ -65,7 +61,7 @@ impl Running {
     }
 
     fn speaks_sql(&self) -> bool {
-        !matches!(self.kind, "redis" | "etcd" | "nats")
+        !matches!(self.kind, "redis" | "etcd")
     }
 
     fn execute(&self, sql: &str) {
@@ -86,11 +82,6 @@ impl Running {
 
     /// The schemas, or databases, that storebench has made there, or what its keys begin with.
     pub fn made(&self) -> Vec<String> {
-        if self.kind == "nats" {
-            let buckets = self.folder.path().join("d/data/jetstream/$G/streams");
-            let names = fs::read_dir(buckets).unwrap().map(|entry| entry.unwrap().file_name().into_string());
-            return names.map(Result::unwrap).filter(|name| name.contains("storebench_")).collect();
-        }
         if !self.speaks_sql() {
             let (program, words) = match self.kind {
                 "redis" => ("redis-cli", "-s socket --scan --pattern storebench_*"),
@@ -191,39 +182,6 @@ fn a_running_server_is_measured_and_left_as_it_was() {
         server.assert_as_it_was();
         scratch.assert_nothing_left();
     }
-}
-
-/// One of NATS listens at ports alone: the whole run is in its private network.
-#[test]
-fn a_running_server_of_nats_is_measured_and_left_as_it_was() {
-    let Some(server) = Running::start("nats") else { return };
-    if !is_root() {
-        skipped("a running server of NATS", "needs root, to be in its network");
-        return;
-    }
-    let folder = fs::canonicalize(server.folder.path()).unwrap();
-    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-    let is_server = |process: &PathBuf| {
-        let is_within = fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder));
-        is_within && fs::read_link(process.join("exe")).is_ok_and(|exe| exe.ends_with("nats-server"))
-    };
-    let process = processes.into_iter().find(is_server).unwrap();
-    let scratch = Scratch::new();
-    let mut run = Command::new("nsenter");
-    run.arg(format!("--net={}", process.join("ns/net").display())).arg(STOREBENCH);
-    run.args(server.run(SMALL).split_whitespace()).current_dir(scratch.path()).stdin(Stdio::null());
-    said(&mut run).ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(outcomes(&run), [("nats", "ok"), ("nats", "ok")]);
-    let measured = run.trials[0].measured.as_ref().unwrap();
-    let setting =
-        |name: &str| measured.settings.iter().find(|setting| setting.name == name).unwrap().value.clone();
-    assert_eq!(
-        (setting("sync_interval"), setting("nodes"), setting("url")),
-        ("120s".into(), "1".into(), server.url.clone())
-    );
-    server.assert_as_it_was();
-    scratch.assert_nothing_left();
 }
 
 /// Places make no difference to it: one takes part, and the others are told.
@@ -371,8 +329,6 @@ fn a_dead_address_is_told_before_anything_is_made() {
         ("mariadb", "mysql://me@"),
         ("redis", "redis://"),
         ("etcd", "etcd://"),
-        ("nats", "nats://"),
-        ("cassandra", "cassandra://"),
     ] {
         for (port, why) in [
             (closed, "Connection refused"),

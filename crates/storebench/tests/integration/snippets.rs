@@ -13,14 +13,7 @@
     feature = "wiredtiger"
 ))]
 mod c;
-#[cfg(any(
-    feature = "cassandra",
-    feature = "etcd",
-    feature = "mariadb",
-    feature = "nats",
-    feature = "postgres",
-    feature = "redis"
-))]
+#[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
 mod left;
 pub mod python;

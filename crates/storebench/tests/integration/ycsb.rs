@@ -16,7 +16,6 @@ use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::{Workload, parameter};
 
 use crate::cli::support::{Scratch, faulty, outcomes, said};
-use crate::conformance::standing::is_slow;
 
 /// The settings of a trial, beside its store.
 struct How<'a> {
@@ -114,9 +113,6 @@ fn every_store_does_every_workload() {
     for store in built() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
-            if is_slow(store) && *workload != "A" {
-                continue;
-            }
             if *workload == "E" && !store.capabilities.order {
                 assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name });
                 continue;
@@ -207,9 +203,6 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             ),
         ] {
             if workload == "own:all" && !store.capabilities.order {
-                continue;
-            }
-            if is_slow(store) && properties != "fieldcount=3,fieldlength=10" {
                 continue;
             }
             let axes = [("threads", "3"), ("records", "5")];

@@ -91,9 +91,9 @@ pub struct Measuring<'a> {
     best_share: f64,
     /// The run in which the best grow old.
     aged: Option<Run>,
-    /// The stores that are measured as clusters, where the user asks what they cost.
-    servers: Vec<String>,
-    /// The runs in which the best is beside servers and clusters, and why there are no more.
+    /// The store that is measured as a cluster, where the user asks what that costs.
+    server: Option<String>,
+    /// The runs in which the best is beside a server and a cluster, and why there are no more.
     pub clusters: Beside,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
@@ -110,7 +110,7 @@ impl<'a> Measuring<'a> {
     ) -> Result<Measuring<'a>> {
         let budget = args.measuring().0;
         let answer = &args.answer;
-        let servers = question.network.map(|_| clusters::able(stores, question)).transpose()?;
+        let server = question.network.map(|_| clusters::able(stores, question)).transpose()?;
         let plan = plans::plan(stores, args, question)?;
         let at = answer.at.as_deref();
         let stages = Stages::new(stores, (&answer.out, ANSWER), at, budget, &plan)?;
@@ -130,7 +130,7 @@ impl<'a> Measuring<'a> {
                 false => BEST_SHARE,
             },
             aged: None,
-            servers: servers.unwrap_or_default(),
+            server,
             clusters: Beside::default(),
             own_count_s: None,
         })
@@ -158,8 +158,9 @@ impl<'a> Measuring<'a> {
         if self.question.overwritten.is_some() && self.grow_old(&best)? {
             return Ok(true);
         }
-        if let (Some(network), Some(best)) = (self.question.network, best.first())
-            && self.beside_clusters(best, network)?
+        if let (Some(network), Some(server), Some(best)) =
+            (self.question.network, self.server.clone(), best.first())
+            && self.beside_clusters(best, &server, network)?
         {
             return Ok(true);
         }

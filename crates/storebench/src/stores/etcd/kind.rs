@@ -14,7 +14,7 @@ use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::config::{self, READS, SERIALIZABLE};
 use super::session::Records;
 use crate::stores::support::server::members::{self, ROUND_TRIP};
-use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
+use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server};
 
 /// The beginnings of the names of sockets for other members, and of those of the network between them.
 const PEERS: &str = "peers:";
@@ -54,8 +54,6 @@ impl Server for EtcdServer {
     const START_S: f64 = 1.2;
     /// It makes its files itself, so the folder is all.
     const SIGN: &'static str = ".";
-    const WAY: Way = Way::Held;
-    const NEEDS_MOMENT: bool = false;
     const SAYING: &'static Saying =
         &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, forgets: false, last_words };
     const HOLDER: &'static str = "keys that begin with";

@@ -15,8 +15,7 @@ use super::password::password;
 use super::{MAX_KEY_BYTES, PORT, config, load, settle};
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, Way,
-    sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
 };
 
 /// The name of its socket, in a folder that is its alone.
@@ -69,7 +68,7 @@ impl Server for Mysql {
     const SCHEMES: &'static [&'static str] = &["mysql", "mariadb"];
     const START_S: f64 = 1.5;
     const SIGN: &'static str = "mysql";
-    const WAY: Way = Way::Passed;
+    const PASSES: bool = true;
     const NEEDS_MOMENT: bool = true;
     const SAYING: &'static Saying =
         &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, forgets: false, last_words };

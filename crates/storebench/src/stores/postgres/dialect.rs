@@ -16,8 +16,7 @@ use super::client::{Client, Login};
 use super::{PORT, config, password};
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, Way,
-    sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
 };
 
 /// The user of a trial's own database, who may do all.
@@ -62,8 +61,6 @@ impl Server for Postgresql {
     const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
-    const WAY: Way = Way::Held;
-    const NEEDS_MOMENT: bool = false;
     const SAYING: &'static Saying =
         &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, forgets: false, last_words };
     const HOLDER: &'static str = "schema";

@@ -20,7 +20,7 @@ use super::{cluster, config, replicas, topology};
 use crate::stores::support::server::members;
 use crate::stores::support::server::socket::Socket;
 use crate::stores::support::server::{
-    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, Way, wait_until,
+    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, wait_until,
 };
 use crate::stores::support::sync_path;
 
@@ -65,8 +65,6 @@ impl Server for RedisServer {
     const START_S: f64 = 0.1;
     /// It makes its files itself, so the folder is all.
     const SIGN: &'static str = ".";
-    const WAY: Way = Way::Held;
-    const NEEDS_MOMENT: bool = false;
     /// While its first log is being written it refuses to end, for good.
     const SAYING: &'static Saying = &Saying {
         name: "redis-server",

@@ -20,12 +20,11 @@ pub mod sql;
 mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, Turn};
-pub use self::files::{write_own, write_settings};
+pub use self::files::write_own;
 pub use self::installed::{PROGRAMS, PROGRAMS_SETTING, Programs};
 pub use self::keyed::{Change, Keyed, KeyedSession};
 pub use self::kind::Server;
 pub use self::own::Paths;
-pub use self::passing::Way;
 pub use self::plan::Plan;
 pub use self::process::{LOG, Saying};
 pub use self::rest::wait_until;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench::STORES;
 use storebench_core::store::{Guarantee, StoreDef, StoreError};
 
-use super::standing::is_slow;
 use super::subject::{Subject, for_each_of, get, is_installed, key};
 
 /// A store, what it is asked for, settings, and the tier that results.
@@ -182,8 +181,6 @@ const SAMPLES: &[Sample] = &[
     ("redis", Some(Process), &[("appendfsync", "always"), ("no-appendfsync-on-rewrite", "yes")], Process),
     ("redis", Some(Power), &[("save", "60 5"), ("auto-aof-rewrite-min-size", "1048576")], Power),
     ("etcd", None, &[("reads", "serializable"), ("snapshot-count", "50")], Power),
-    ("nats", None, &[("reads", "leader"), ("sync_interval", "1500ms")], Process),
-    ("nats", None, &[("sync_interval", "always")], Power),
     ("flat-folder", None, &[("write", "rename")], Process),
     ("flat-folder", None, &[("sync_file", "true")], Process),
     ("flat-folder", None, &[("sync_file", "true"), ("sync_folder", "true")], Power),
@@ -213,10 +210,8 @@ fn tier_of(subject: &Subject) -> Guarantee {
 fn every_store_that_takes_settings_has_a_sample() {
     let sampled: BTreeSet<&str> = SAMPLES.iter().map(|(name, ..)| *name).collect();
     let takes = STORES.iter().filter(|def| def.open.is_ok() && !def.settings.is_empty());
-    // UnQLite's one setting is for all stores of a process; its own test has a process to itself. A server that is slow to start has tests
-    // of its own, which ask for several settings at once.
-    let is_elsewhere = |def: &StoreDef| def.name == "unqlite" || is_slow(def);
-    let takes = takes.filter(|def| !is_elsewhere(def));
+    // UnQLite's one setting is for all stores of a process; its own test has a process to itself.
+    let takes = takes.filter(|def| def.name != "unqlite");
     let missing: Vec<&str> = takes.map(|def| def.name).filter(|name| !sampled.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -6,25 +6,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use storebench_core::server::running::URL;
 use storebench_core::store::{
     Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
     make_servers_known,
 };
 use tempfile::TempDir;
 
-use super::standing;
 use crate::in_memory;
 use crate::store_library::built::all_stores;
 
 /// Holds every built store at every tier to `check`, and tells of all that fail. Stores go side by side, for most of
 /// the time goes into waiting for the disk.
 pub fn for_each(check: impl Fn(&Subject) + Sync) {
-    let subjects = |def: &'static StoreDef| match standing::url(def) {
-        // It gives what that server is set up for.
-        Some(url) => vec![Subject::with(def, None, BTreeMap::from([(URL.into(), url.into())]))],
-        None => tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect(),
-    };
+    let subjects =
+        |def: &'static StoreDef| tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect();
     for_each_of(subjects, check);
 }
 
@@ -95,12 +90,9 @@ fn beside() -> &'static Path {
     &BESIDE
 }
 
-/// As shipped, and every tier on offer. Servers of NATS take seconds to choose who leads, whenever they start: its clusters have tests of
-/// their own, of the store and in `cluster`, and the same sessions.
+/// As shipped, and every tier on offer.
 fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
-    let is_slow = |tier: Guarantee| def.name == "nats" && tier == Guarantee::Node;
-    let offered = def.offers.iter().map(|offer| offer.guarantee).filter(|tier| !is_slow(*tier));
-    std::iter::once(None).chain(offered.map(Some)).collect()
+    std::iter::once(None).chain(def.offers.iter().map(|offer| Some(offer.guarantee))).collect()
 }
 
 pub struct Subject {
@@ -138,11 +130,6 @@ impl Subject {
     /// The same store, tier and settings in another fresh directory.
     pub fn anew(&self) -> Subject {
         Subject::with(self.def, self.tier, self.settings.clone())
-    }
-
-    /// Whether its records are on a server that others use, too: none of them is in its directory.
-    pub fn is_elsewhere(&self) -> bool {
-        self.settings.contains_key(URL)
     }
 
     /// The capabilities of the store with its settings.

@@ -22,9 +22,6 @@ const OCCASIONAL: f64 = 0.1;
 #[test]
 fn power_syncs_each_write_and_the_rest_do_not() {
     for_each(|subject| {
-        if subject.is_elsewhere() {
-            return;
-        }
         let operations = subject.operations(200);
         let measured = measure(subject.def, subject.tier, operations, None);
         assert_eq!(measured.guarantee, subject.guarantee());

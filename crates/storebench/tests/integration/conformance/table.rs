@@ -69,8 +69,6 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("mariadb", cfg!(feature = "mariadb")),
         ("redis", cfg!(feature = "redis")),
         ("etcd", cfg!(feature = "etcd")),
-        ("nats", cfg!(feature = "nats")),
-        ("cassandra", cfg!(feature = "cassandra")),
     ] {
         let def = STORES
             .iter()

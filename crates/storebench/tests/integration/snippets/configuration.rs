@@ -9,7 +9,6 @@ use storebench_report::advice::snippet;
 
 use super::{def, left, python};
 use crate::cli::support::{Scratch, skipped};
-use crate::conformance::standing::is_slow;
 use crate::conformance::subject::{Subject, is_installed};
 use crate::running_servers::socket_in;
 
@@ -23,9 +22,8 @@ fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
         let name = own(name.trim_start());
         let setting = def.setting(&name)?;
         let value = value.trim_matches(['\'', '"']);
-        // Times of NATS have their unit with them here, too.
-        let bare = if def.name == "nats" { "" } else { value.trim_end_matches(['B', 's']) };
-        let is_number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+        let bare = value.trim_end_matches(['B', 's']);
+        let is_number = bare.bytes().all(|byte| byte.is_ascii_digit());
         let value = if setting.is_in_bytes() || is_number { bare } else { value };
         Some((name, value.to_owned()))
     });
@@ -41,9 +39,8 @@ fn check(name: &str, asked: &[(&str, &str)]) {
     let asked: BTreeMap<String, String> =
         asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut texts = Vec::new();
-    // No file makes several machines; and of a server that is slow to start one tier must do.
-    let is_tried = |tier: Guarantee| tier != Guarantee::Node && (!is_slow(def) || tier == Guarantee::Power);
-    for offer in def.offers.iter().filter(|offer| is_tried(offer.guarantee)) {
+    // No file makes several machines.
+    for offer in def.offers.iter().filter(|offer| offer.guarantee != Guarantee::Node) {
         let subject = Subject::new(def, Some(offer.guarantee));
         let before = subject.open_with(|options| options.settings = &asked).unwrap();
         let read_back = before.settings().unwrap();
@@ -52,11 +49,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
         assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
         let told = settings(def, &text);
-        let least = match def.name {
-            "cassandra" | "nats" => 1,
-            _ if def.settings.len() > 7 => 6,
-            _ => 2,
-        };
+        let least = if def.settings.len() > 7 { 6 } else { 2 };
         assert!(told.len() >= least, "{text}");
         let anew = Subject::new(def, None);
         // A socket's path is short.
@@ -128,18 +121,6 @@ fn a_server_of_mariadb_with_the_file_gives_the_same() {
 #[cfg(feature = "etcd")]
 fn a_server_of_etcd_with_the_file_gives_the_same() {
     check("etcd", &[("snapshot-count", "5000")]);
-}
-
-#[test]
-#[cfg(feature = "nats")]
-fn a_server_of_nats_with_the_file_gives_the_same() {
-    check("nats", &[]);
-}
-
-#[test]
-#[cfg(feature = "cassandra")]
-fn a_server_of_cassandra_with_the_file_gives_the_same() {
-    check("cassandra", &[("heap", "536870912")]);
 }
 
 #[test]

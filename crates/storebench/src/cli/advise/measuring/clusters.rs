@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use storebench_core::axis::Axis;
+use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::{Changes, Plan};
@@ -28,21 +28,19 @@ const START_S: f64 = 5.0;
 /// and share the processors.
 const STARTS: f64 = 8.0;
 
-/// The stores that can be clusters here: of those to choose from, or of all where none of these can.
+/// The store that can be a cluster here.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] where there are none, with what each lacks; [`Exit::BadValue`] where clusters alone answer the question.
-pub fn able(stores: &[StoreDef], question: &Question) -> Result<Vec<String>> {
+/// [`Exit::UnknownStore`] where there is none, with what it lacks; [`Exit::BadValue`] where clusters alone answer the question.
+pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
     if question.guarantee == Guarantee::Node {
         return Err(Error::bad_value(
             "--network measures clusters beside a store that does not lose its records without them: ask for --guarantee power",
         ));
     }
     let all: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
-    let here = all.iter().filter(|store| store.open.is_ok() && store.lacks().is_none());
-    let here: Vec<String> = here.map(|store| store.name.to_owned()).collect();
-    let chosen: Vec<String> = here.iter().filter(|store| question.allows(store)).cloned().collect();
-    if here.is_empty() {
+    let here = all.iter().find(|store| store.open.is_ok() && store.lacks().is_none());
+    here.map(|store| store.name.to_owned()).ok_or_else(|| {
         let lacks =
             all.iter().filter_map(|store| store.open.err().map(str::to_owned).or_else(|| store.lacks()));
         let lacks: Vec<String> = lacks.collect();
@@ -50,28 +48,22 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<Vec<String>> {
             "--network needs a server that can be a cluster, and there is none: {}",
             lacks.join("; ")
         );
-        return Err(Error::new(Exit::UnknownStore, message));
-    }
-    Ok(if chosen.is_empty() { here } else { chosen })
+        Error::new(Exit::UnknownStore, message)
+    })
 }
 
 /// The plans of servers and of clusters, and how long a block of the second takes by the estimates, in seconds.
 type Pair = (Plan, Plan, f64);
 
 impl Measuring<'_> {
-    /// Measures the best store beside servers, and then clusters of them, as far as there is time; says whether that was interrupted.
-    pub(super) fn beside_clusters(&mut self, best: &str, network: Period) -> Result<bool> {
-        let plans = |count| self.plans_of_clusters(best, &self.servers[..count], network).transpose();
-        let Some((alone, clusters, clusters_s)) =
-            (1..=self.servers.len()).rev().find_map(plans).transpose()?
-        else {
+    /// Measures the best store beside a server, and then a cluster of it, as far as there is time; says whether that was interrupted.
+    pub(super) fn beside_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
+        let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
             self.clusters.no_time = true;
             return Ok(false);
         };
-        let servers = clusters.axes.texts(Axis::STORE);
         let records = counted(records_of(&alone).from, "record");
-        self.stages
-            .tell(&format!("beside servers and clusters: {best} and {}, with {records}", servers.join(", ")));
+        self.stages.tell(&format!("beside servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second the time for a block.
         let stages =
             [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
@@ -104,25 +96,21 @@ impl Measuring<'_> {
 
     /// The plans of that, of fresh databases, with as many records and operations as a block of each has time for; `None` where it has time
     /// for none.
-    fn plans_of_clusters(&self, best: &str, servers: &[String], network: Period) -> Result<Option<Pair>> {
+    fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<Pair>> {
         let mut alone = self.plan.clone();
         alone.name = PLAN.into();
         if self.question.overwritten.is_some() {
             let fresh = Axis::AGE.read("fresh").map_err(Error::bad_value)?;
             alone.apply(Changes::on(Axis::AGE, [fresh]))?;
         }
-        let mut stores = servers.to_vec();
-        if !servers.iter().any(|server| server == best) {
-            stores.insert(0, best.to_owned());
-        }
         let mut clusters = alone.clone();
+        let mut stores = vec![best.to_owned(), server.to_owned()];
+        stores.dedup();
         alone.apply(Changes::on(Axis::STORE, names(&stores)))?;
-        clusters.apply(Changes::on(Axis::STORE, names(servers)))?;
+        clusters.apply(Changes::on(Axis::STORE, [Value::word(server)]))?;
         clusters.apply(Changes::on(Axis::GUARANTEE, [GuaranteeChoice::Tier(Guarantee::Node)]))?;
-        for server in servers {
-            let settings = clusters.settings.entry(server.clone()).or_default();
-            settings.insert(ROUND_TRIP.into(), network.to_string());
-        }
+        let settings = clusters.settings.entry(server.to_owned()).or_default();
+        settings.insert(ROUND_TRIP.into(), network.to_string());
         let (left_s, slowness) = (self.stages.left_s(CLUSTERS_SHARE), self.slowness);
         let mut size = Some((records_of(&self.plan).from, self.operations()));
         while let Some((records, operations)) = size {
@@ -130,9 +118,8 @@ impl Measuring<'_> {
             let clusters = sized(&clusters, records, operations)?;
             let messages = ROUND_TRIPS * operations + READ_BACK * records;
             let each_s = START_S + messages as f64 * network.0.as_secs_f64();
-            let starts_s: f64 = servers.iter().map(|server| STARTS * self.plans.start_s(server)).sum();
-            let clusters_s =
-                self.plans.estimate_s(&clusters) * slowness + servers.len() as f64 * each_s + starts_s;
+            let starts_s = STARTS * self.plans.start_s(server);
+            let clusters_s = self.plans.estimate_s(&clusters) * slowness + each_s + starts_s;
             if self.plans.estimate_s(&alone) * slowness + clusters_s <= left_s {
                 return Ok(Some((alone, clusters, clusters_s)));
             }

@@ -15,7 +15,6 @@ use storebench_core::store::{
 
 use super::installed::Programs;
 use super::own::{self, Paths};
-use super::passing::Way;
 use super::plan::Plan;
 use super::process::Saying;
 use super::running::{Running, drop_made, reach};
@@ -39,10 +38,11 @@ pub trait Server: Sized + 'static {
     const START_S: f64;
     /// A file or a folder that is in every server's data.
     const SIGN: &'static str;
-    /// The way by which it gets to its folders.
-    const WAY: Way;
+    /// Whether it gets to its folders by their paths, so that it must pass what lies above them. Others get there by folders that they
+    /// hold open: whatever lies above stays closed to them.
+    const PASSES: bool = false;
     /// Whether it needs a folder beside its data for what it keeps for a moment.
-    const NEEDS_MOMENT: bool;
+    const NEEDS_MOMENT: bool = false;
     /// The facts about how it speaks where it starts and ends.
     const SAYING: &'static Saying;
     /// The word for the thing that holds the records on a server that was running before.
@@ -53,7 +53,7 @@ pub trait Server: Sized + 'static {
     /// The entry of the table of stores for it.
     const SERVER: ServerDef = ServerDef {
         known: Self::KNOWN,
-        lacks: Self::lacks,
+        lacks: || Self::programs().lacks(),
         prepare: own::prepare::<Self>,
         start_s: Self::start_s,
         schemes: Self::SCHEMES,
@@ -69,10 +69,6 @@ pub trait Server: Sized + 'static {
     }
     /// Its programs.
     fn programs() -> &'static Programs;
-    /// A sentence that says what is missing here, and how to get it.
-    fn lacks() -> Option<String> {
-        Self::programs().lacks()
-    }
 
     /// Works out the settings: the tier's, then the cache, then the user's own above both.
     ///
@@ -115,10 +111,6 @@ pub trait Server: Sized + 'static {
     }
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
-    /// The names and values of the environment of its programs, beside those that all have.
-    fn environment(_plan: &Plan, _at: &Paths) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.
     ///
     /// # Errors

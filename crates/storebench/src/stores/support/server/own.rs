@@ -12,7 +12,7 @@ use storebench_core::store::{OpenOptions, Result, StoreError};
 use super::files::{Template, make_folder};
 use super::installed::Installed;
 use super::kind::Server;
-use super::passing::{Way, closed_above};
+use super::passing::closed_above;
 use super::plan::Plan;
 use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
 
@@ -44,7 +44,7 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<
     let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
     command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
-    unprivileged(&mut command, &[&reached], S::WAY)?;
+    unprivileged(&mut command, &[&reached], S::PASSES)?;
     let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
     if ended.status.success() {
         return Ok(());
@@ -142,8 +142,7 @@ impl Own {
                 relay.admit(&mut command).map_err(StoreError::io("entering the network between servers"))?;
             }
             command.args(S::arguments(plan, &paths, options.sessions));
-            unprivileged(&mut command, &held, S::WAY)?;
-            command.envs(S::environment(plan, &paths));
+            unprivileged(&mut command, &held, S::PASSES)?;
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
@@ -177,7 +176,7 @@ impl Own {
 
 /// Some servers open their files by their paths, even those that they were shown another way to.
 fn passes_to<S: Server>(folder: &Path) -> Result<()> {
-    let closed = if S::WAY == Way::Passed { closed_above(folder) } else { None };
+    let closed = if S::PASSES { closed_above(folder) } else { None };
     closed.map_or(Ok(()), |(closed, user)| {
         Err(StoreError::Unsupported(format!(
             "{} runs as the user {} here, who can't pass {}: run storebench as another user than root, or give this container \

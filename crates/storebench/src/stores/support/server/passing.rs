@@ -1,24 +1,12 @@
 //! Closed folders above a server's own: a home that is its owner's alone, a run's work folder. Where storebench runs as root,
-//! the server runs as a user to whom they are closed. Some servers reach their files by open folders alone; others are
-//! handed one right of root's, that of passing; and where that does not do, they stay root's.
+//! the server runs as a user to whom they are closed. Some servers reach their files by open folders alone; the others are
+//! handed one right of root's: that of passing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use storebench_core::server::{User, user};
-
-/// The way by which a server gets to its folders.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// By folders that it holds open: whatever lies above them stays closed to it.
-    Held,
-    /// By their paths, so that it must pass what lies above them.
-    Passed,
-    /// By their paths, and asking whether files are there as who it is: the right to pass is none for that. It stays the user as whom
-    /// storebench runs.
-    Own,
-}
 
 /// The right that root has here to hand on: to pass and read what is closed. Containers mostly lack it, and have the one to write,
 /// too.

@@ -17,7 +17,6 @@ use storebench_core::server::user;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
-use super::passing::Way;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
 
@@ -61,11 +60,12 @@ impl Reached {
     }
 }
 
-/// Has a command run as the user as whom servers run, end with this process, and hold these folders open, too.
+/// Has a command run as the user as whom servers run, end with this process, and hold these folders open, too; where it `passes` those
+/// above them, with the right to.
 ///
 /// # Errors
 /// When it can't be put under the limits that hold servers.
-pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Result<()> {
+pub fn unprivileged(command: &mut Command, reached: &[&Reached], passes: bool) -> Result<()> {
     // Before it gives up the right to.
     children::enter(command).map_err(StoreError::io("holding the server to limits"))?;
     command
@@ -75,11 +75,11 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Re
     if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", libraries);
     }
-    let user = if way == Way::Own { None } else { user() };
+    let user = user();
     #[cfg(target_os = "linux")]
-    let right = if way == Way::Passed { right_to_pass() } else { None };
+    let right = if passes { right_to_pass() } else { None };
     #[cfg(not(target_os = "linux"))]
-    let _ = way;
+    let _ = passes;
     let folders: Vec<RawFd> = reached.iter().map(|reached| reached.folder.as_raw_fd()).collect();
     let change = move || {
         let check = |failed: bool| if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) };
@@ -218,10 +218,7 @@ impl Process {
         let (status, name) = (self.asked_to_end(), self.saying.name);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
-        let stop = self.saying.stop.as_raw();
-        // A shell and Java tell the signal by their code.
-        let told = status.signal() == Some(stop) || status.code() == Some(128 + stop);
-        let by_signal = self.saying.ends_by_signal && told;
+        let by_signal = self.saying.ends_by_signal && status.signal() == Some(self.saying.stop.as_raw());
         if !status.success() && !by_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }

@@ -202,10 +202,7 @@ fn address<S: Server>(url: &str) -> Result<Address> {
     let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
     let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
     if S::LOSE.is_none() && !S::DIVIDES && !address.others.is_empty() {
-        return Err(bad(
-            "it names several servers, and only those of Cassandra, etcd, NATS and Redis are one store"
-                .into(),
-        ));
+        return Err(bad("it names several servers, and only those of etcd and Redis are one store".into()));
     }
     Ok(address)
 }

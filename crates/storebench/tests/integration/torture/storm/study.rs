@@ -4,7 +4,6 @@ use storebench::STORES;
 use storebench_core::axis::file_system::kind::KINDS;
 
 use crate::cli::support::{STOREBENCH, faulty, is_root};
-use crate::conformance::standing::is_slow;
 use crate::conformance::subject::is_installed;
 use crate::file_systems::can_mount;
 use crate::running_servers::KINDS as SERVERS;
@@ -86,9 +85,7 @@ impl Study {
             }
             _ => {
                 let workload = OF_RECORDS[random.usize(..OF_RECORDS.len())];
-                // Some servers take longer to start than a study may last.
-                let all = STORES.iter().filter(|store| !is_slow(store));
-                let all: Vec<&str> = all.map(|store| store.name).collect();
+                let all: Vec<&str> = STORES.iter().map(|store| store.name).collect();
                 let stores = some_of(random, &all, 3);
                 let load =
                     ["", "", "", " --background none,cpu:1", " --background memory:64MiB"][random.usize(..5)];

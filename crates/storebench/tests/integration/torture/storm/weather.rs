@@ -175,7 +175,7 @@ impl Who {
             Who::Parent => has(&[" run "]) && !has(&["__"]),
             Who::Trial => has(&["__trial "]),
             Who::Server => {
-                has(&["postgres", "initdb", "mariadb", "mysqld", "redis-server", "etcd", "nats-server"])
+                has(&["postgres", "initdb", "mariadb", "mysqld", "redis-server", "etcd"])
                     && !has(&["__", " run "])
             }
             Who::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs", "__disk "]),
