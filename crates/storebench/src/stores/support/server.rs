@@ -20,7 +20,7 @@ pub mod sql;
 mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, Turn};
-pub use self::files::{write_own, write_settings};
+pub use self::files::write_settings;
 pub use self::installed::{PROGRAMS, PROGRAMS_SETTING, Programs};
 pub use self::keyed::{Change, Keyed, KeyedSession};
 pub use self::kind::Server;

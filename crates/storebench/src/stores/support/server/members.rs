@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use storebench_core::server::DATA;
@@ -13,16 +13,10 @@ use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, 
 pub use storebench_core::store::{NODES, ROUND_TRIP};
 use storebench_core::units;
 
-use super::files::make_folder;
 use super::plan::Plan;
 
-/// The number of parts into which a cluster divides its records. Each has as many servers as there are copies.
-pub const SHARDS: &str = "shards";
-/// The most copies, and the most parts.
+/// The most servers of a cluster.
 const MOST_NODES: usize = 5;
-const MOST_SHARDS: usize = 3;
-/// The number of the first.
-pub const FIRST: usize = 1;
 
 /// The entry of the first.
 pub const NODES_SETTING: SettingDef = SettingDef::new(
@@ -72,28 +66,18 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<
         return Err(given
             .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
     }
-    if servers(plan) > 1 && data.join(sign).exists() {
+    if nodes > 1 && data.join(sign).exists() {
         expect_taken(NODES, &nodes, &1)?;
     }
-    if servers(plan) == 1 && numbers(data).next().is_some() {
+    if nodes == 1 && numbers(data).next().is_some() {
         expect_taken(NODES, &nodes, &numbers(data).count())?;
     }
     Ok(())
 }
 
-/// The servers of a plan that have the same records.
+/// The servers of a plan.
 pub fn nodes(plan: &Plan) -> usize {
     plan.parsed(NODES).unwrap_or(1)
-}
-
-/// The parts into which a plan divides the records.
-pub fn shards(plan: &Plan) -> usize {
-    plan.parsed(SHARDS).unwrap_or(1)
-}
-
-/// All servers of a plan: the first of each part, then a copy of each, and so on.
-pub fn servers(plan: &Plan) -> usize {
-    nodes(plan) * shards(plan)
 }
 
 /// The time that a message takes from one to another, where it is to take any.
@@ -102,21 +86,8 @@ pub fn one_way(plan: &Plan) -> Option<Duration> {
 }
 
 /// The numbers of those of several that have data in a folder.
-pub fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (FIRST..=MOST_NODES * MOST_SHARDS).filter(|number| data.join(number.to_string()).exists())
-}
-
-/// The servers of several that have data in a folder.
-pub fn count(data: &Path) -> usize {
-    numbers(data).count()
-}
-
-/// Makes the folder of the data of one that does not make it itself, unless it is there.
-///
-/// # Errors
-/// The system's.
-pub fn make(folder: &Path) -> Result<()> {
-    if folder.exists() { Ok(()) } else { make_folder(folder) }
+fn numbers(data: &Path) -> impl Iterator<Item = usize> {
+    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
 /// Starts a private network between servers that know ports alone.
@@ -130,43 +101,11 @@ pub fn private(socket: &Path, ends: &[(End, End)], one_way: Option<Duration>) ->
     })
 }
 
-/// Refuses data of more servers than planned.
-///
-/// # Errors
-/// With both numbers.
-pub fn expect_no_more(plan: &Plan, data: &Path) -> Result<()> {
-    let (nodes, there) = (nodes(plan), count(data).div_ceil(shards(plan)));
-    expect_taken(NODES, &nodes, &nodes.max(there))
-}
-
-/// Refuses data of others without those of the first of each part, of which they are copies.
-///
-/// # Errors
-/// [`StoreError::Engine`] where it is so.
-pub fn expect_first(plan: &Plan, data: &Path) -> Result<()> {
-    let there: Vec<usize> = numbers(data).collect();
-    let shards = shards(plan);
-    let lost = (FIRST..FIRST + shards).find(|first| !there.contains(first));
-    let Some(lost) = lost.filter(|_| !there.is_empty()) else { return Ok(()) };
-    let copy = there.iter().find(|number| (**number - FIRST) % shards == lost - FIRST);
-    let why = match copy {
-        Some(copy) => {
-            format!(
-                "rename the folder {} to {lost}, whose records are a copy",
-                data.join(copy.to_string()).display()
-            )
-        }
-        None => "no other has a copy of its records".into(),
-    };
-    let name = if shards == 1 { "the first server".to_owned() } else { format!("server {lost}") };
-    Err(StoreError::Engine(format!("{name} has lost its data: {why}")))
-}
-
 /// The numbers of all servers of a plan, whether they have data or not.
 pub fn all(plan: &Plan) -> Vec<usize> {
-    match servers(plan) {
+    match nodes(plan) {
         1 => vec![0],
-        servers => (FIRST..=servers).collect(),
+        nodes => (1..=nodes).collect(),
     }
 }
 
@@ -174,15 +113,7 @@ pub fn all(plan: &Plan) -> Vec<usize> {
 /// what they had promised is lost, too.
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     let there = numbers(data).collect::<Vec<_>>();
-    if servers(plan) == 1 || there.is_empty() { all(plan) } else { there }
-}
-
-/// The folders of the data of the first server of each part.
-pub fn firsts(plan: &Plan, data: &Path) -> Vec<PathBuf> {
-    match servers(plan) {
-        1 => vec![data.to_owned()],
-        _ => (FIRST..FIRST + shards(plan)).map(|number| data.join(number.to_string())).collect(),
-    }
+    if nodes(plan) == 1 || there.is_empty() { all(plan) } else { there }
 }
 
 /// Deletes the data of the first server that has any in a store's folder.

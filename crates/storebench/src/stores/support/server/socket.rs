@@ -67,12 +67,6 @@ impl Socket {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
     }
 
-    /// The same, whose server is not the first of the trial's own: its log has this number.
-    pub fn of_member(mut self, member: usize) -> Socket {
-        self.log = self.log.map(|log| log.with_file_name(format!("{LOG}-{member}")));
-        self
-    }
-
     /// Connects to a trial's own server by a port of its private network, whose gate is in the folder in which its log is.
     ///
     /// # Errors
