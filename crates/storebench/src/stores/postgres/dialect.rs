@@ -65,7 +65,7 @@ impl Server for Postgresql {
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
     const SAYING: &'static Saying =
-        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, forgets: false, last_words };
+        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
 

@@ -62,13 +62,8 @@ impl Server for RedisServer {
     const SIGN: &'static str = ".";
     const WAY: Way = Way::Held;
     const NEEDS_MOMENT: bool = false;
-    const SAYING: &'static Saying = &Saying {
-        name: "redis-server",
-        stop: Signal::TERM,
-        ends_by_signal: false,
-        forgets: false,
-        last_words,
-    };
+    const SAYING: &'static Saying =
+        &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -60,16 +60,6 @@ impl Template<'_> {
         }
         Ok(template)
     }
-}
-
-/// Writes a file that a server reads, which may be another user's process. Its folder is closed to all others.
-///
-/// # Errors
-/// The system's.
-pub fn write_settings(path: &Path, text: &str) -> Result<()> {
-    let written = fs::write(path, text);
-    let written = written.and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(0o644)));
-    written.map_err(StoreError::io("writing the server's settings"))
 }
 
 /// Notes that a server may be at work in a folder, before there is one.

@@ -90,7 +90,7 @@ pub trait Server: Sized + 'static {
     fn members(_plan: &Plan, _data: &Path) -> Vec<usize> {
         vec![0]
     }
-    /// Starts the network between them, whose sockets are in this folder; of servers that know ports alone, a private one.
+    /// Starts the network between them, whose sockets are in this folder.
     ///
     /// # Errors
     /// The system's.
@@ -99,13 +99,6 @@ pub trait Server: Sized + 'static {
     }
     /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
-    /// Writes what the server of these folders reads where it starts, beside its arguments.
-    ///
-    /// # Errors
-    /// The system's.
-    fn configure(_plan: &Plan, _at: &Paths, _sessions: usize) -> Result<()> {
-        Ok(())
-    }
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// The names and values of the environment of its programs, beside those that all have.

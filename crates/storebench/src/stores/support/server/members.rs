@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use storebench_core::server::DATA;
-use storebench_core::server::relay::{End, Relay};
 use storebench_core::server::running::Address;
 use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, StoreError, expect_taken};
 pub use storebench_core::store::{NODES, ROUND_TRIP};
@@ -88,17 +87,6 @@ pub fn one_way(plan: &Plan) -> Option<Duration> {
 /// The numbers of those of several that have data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
     (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
-}
-
-/// Starts a private network between servers that know ports alone.
-///
-/// # Errors
-/// [`StoreError::Unsupported`] where none can be had; the system's.
-pub fn private(socket: &Path, ends: &[(End, End)], one_way: Option<Duration>) -> Result<Relay> {
-    Relay::private(socket, ends, one_way.unwrap_or_default()).map_err(|error| match error.kind() {
-        io::ErrorKind::Unsupported => StoreError::Unsupported(error.to_string()),
-        _ => StoreError::io("starting the server's network")(error),
-    })
 }
 
 /// The numbers of all servers of a plan, whether they have data or not.
