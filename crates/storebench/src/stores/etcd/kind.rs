@@ -8,12 +8,12 @@ use rustix::process::Signal;
 use storebench_core::server::Known;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, ROUND_TRIP, Result, Session, Setting, StoreError};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::config::{self, READS, SERIALIZABLE};
+use super::members;
 use super::session::Records;
-use crate::stores::support::server::members::{self, ROUND_TRIP};
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, Way};
 
 /// The beginnings of the names of sockets for other members, and of those of the network between them.

@@ -5,7 +5,6 @@ mod dialect;
 mod files;
 mod installed;
 mod kind;
-pub mod members;
 mod own;
 mod passing;
 pub mod password;

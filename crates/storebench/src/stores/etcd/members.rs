@@ -8,64 +8,29 @@ use std::time::Duration;
 
 use storebench_core::server::DATA;
 use storebench_core::server::running::Address;
-use storebench_core::store::{Given, Guarantee, OpenOptions, Result, SettingDef, StoreError, expect_taken};
-pub use storebench_core::store::{NODES, ROUND_TRIP};
+use storebench_core::store::{Given, NODES, ROUND_TRIP, Result, StoreError, expect_taken};
 use storebench_core::units;
 
-use super::plan::Plan;
+use crate::stores::support::server::Plan;
 
 /// The most servers of a cluster.
 const MOST_NODES: usize = 5;
 
-/// The entry of the first.
-pub const NODES_SETTING: SettingDef = SettingDef::new(
-    NODES,
-    "1, 3 or 5",
-    "1, at the guarantee node 3",
-    "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
-);
+/// The folder that the data of a single one have.
+const SINGLE: &str = "member";
 
-/// The entry of the second.
-pub const ROUND_TRIP_SETTING: SettingDef = SettingDef::new(
-    ROUND_TRIP,
-    "a time, such as 500us",
-    "none",
-    "how long what a server sends to another and its answer are on their way, as between machines",
-);
-
-/// The user's value of one of the two.
-///
-/// # Errors
-/// For a value that it can't take.
-pub fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
-    match name {
-        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
-        _ => match given.text(name) {
-            Some(text) if units::parse_duration(text).is_err() => {
-                Err(given.refuse(name, "a time, such as 500us"))
-            }
-            text => Ok(text.map(str::to_owned)),
-        },
-    }
-}
-
-/// The number of servers that a guarantee takes where the user names none.
-pub fn preset(options: &OpenOptions<'_>) -> Option<String> {
-    (options.guarantee == Some(Guarantee::Node)).then(|| "3".into())
-}
-
-/// Refuses a network where there is one server, and as many servers as the data are not of. A single one's data have this `sign`, a
-/// cluster's a folder for each that was not lost.
+/// Refuses a network where there is one server, and as many servers as the data are not of. A cluster's data have a folder for each
+/// that was not lost.
 ///
 /// # Errors
 /// For these, with a sentence that says how it can be had.
-pub fn check(given: &Given<'_>, plan: &Plan, data: &Path, sign: &str) -> Result<()> {
+pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
     let nodes = nodes(plan);
     if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
         return Err(given
             .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
     }
-    if nodes > 1 && data.join(sign).exists() {
+    if nodes > 1 && data.join(SINGLE).exists() {
         expect_taken(NODES, &nodes, &1)?;
     }
     if nodes == 1 && numbers(data).next().is_some() {
@@ -89,19 +54,15 @@ fn numbers(data: &Path) -> impl Iterator<Item = usize> {
     (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
-/// The numbers of all servers of a plan, whether they have data or not.
-pub fn all(plan: &Plan) -> Vec<usize> {
-    match nodes(plan) {
-        1 => vec![0],
-        nodes => (1..=nodes).collect(),
-    }
-}
-
 /// The numbers of the servers to start on these data. One server is number 0. Of a cluster's those that were lost are not started again:
 /// what they had promised is lost, too.
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
-    let there = numbers(data).collect::<Vec<_>>();
-    if nodes(plan) == 1 || there.is_empty() { all(plan) } else { there }
+    let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
+    match nodes {
+        1 => vec![0],
+        _ if there.is_empty() => (1..=nodes).collect(),
+        _ => there,
+    }
 }
 
 /// Deletes the data of the first server that has any in a store's folder.
@@ -116,15 +77,15 @@ pub fn lose(folder: &Path) -> io::Result<()> {
 
 /// The facts that a running member of a cluster tells of itself.
 pub struct Told {
-    /// The cluster that it is of; `None` of a server alone.
-    pub cluster: Option<String>,
-    /// Its own name or number.
-    pub member: String,
+    /// The number of its cluster; a server alone is one, too.
+    pub cluster: u64,
+    /// Its own number.
+    pub member: u64,
     /// The server's version.
     pub version: String,
 }
 
-/// Refuses members that are of no cluster or of several, that are one and the same, or that have several versions. They have names for the
+/// Refuses members that are of several clusters, that are one and the same, or that have several versions. They have names for the
 /// message.
 ///
 /// # Errors
@@ -132,14 +93,12 @@ pub struct Told {
 pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
     let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));
-    let Some(cluster) = &told.cluster else { return refuse(format!("{first} is of no cluster")) };
     for (at, (name, other)) in others.iter().enumerate() {
-        match &other.cluster {
-            Some(its) if its == cluster => {}
-            Some(its) => {
-                return refuse(format!("{first} and {name} are not of one cluster: {cluster} and {its}"));
-            }
-            None => return refuse(format!("{name} is of no cluster")),
+        if other.cluster != told.cluster {
+            let (cluster, its) = (told.cluster, other.cluster);
+            return refuse(format!(
+                "{first} and {name} are not of one cluster: {cluster:016x} and {its:016x}"
+            ));
         }
         if let Some((same, _)) = members[..=at].iter().find(|(_, one)| one.member == other.member) {
             return refuse(format!("{same} and {name} are the same server: name each member once"));
@@ -173,19 +132,17 @@ mod tests {
 
     #[test]
     fn members_of_one_cluster_have_one_version() {
-        let member = |name: &str, cluster: &str, version: &str| {
-            let cluster = Some(cluster.to_owned()).filter(|name| !name.is_empty());
-            (name.to_owned(), Told { cluster, member: name.to_uppercase(), version: version.into() })
+        let one = |name: &str, cluster, member, version: &str| {
+            (name.to_owned(), Told { cluster, member, version: version.into() })
         };
         let told = |members: &[(String, Told)]| expect_one_cluster(members).map_err(|why| why.to_string());
-        assert_eq!(told(&[member("a", "1", "3.4"), member("b", "1", "3.4")]), Ok(()));
-        let clusters = told(&[member("a", "1", "3.4"), member("b", "2", "3.4")]).unwrap_err();
-        assert!(clusters.contains("a and b are not of one cluster: 1 and 2"), "{clusters}");
-        let versions = told(&[member("a", "1", "3.4"), member("b", "1", "3.5")]).unwrap_err();
+        let a = || one("a", 1, 10, "3.4");
+        assert_eq!(told(&[a(), one("b", 1, 11, "3.4")]), Ok(()));
+        let clusters = told(&[a(), one("b", 2, 11, "3.4")]).unwrap_err();
+        assert!(clusters.contains("a and b are not of one cluster: 0000000000000001 and 00"), "{clusters}");
+        let versions = told(&[a(), one("b", 1, 11, "3.5")]).unwrap_err();
         assert!(versions.contains("a has version 3.4, and b has 3.5"), "{versions}");
-        let alone = told(&[member("a", "1", "3.4"), member("b", "", "3.4")]).unwrap_err();
-        assert!(alone.contains("b is of no cluster"), "{alone}");
-        let twice = told(&[member("a", "1", "3.4"), member("b", "1", "3.4"), member("B", "1", "3.4")]);
-        assert!(twice.unwrap_err().contains("b and B are the same server"));
+        let twice = told(&[a(), one("b", 1, 11, "3.4"), one("B", 1, 11, "3.4")]).unwrap_err();
+        assert!(twice.contains("b and B are the same server"), "{twice}");
     }
 }
