@@ -3,17 +3,15 @@
 # same size, as many clients, the same server and the same socket, all on one processor, in pairs whose order alternates. Prints the ratio
 # of each pair, and the median of each kind with its interval.
 #
-# usage: scripts/pairs-redis-benchmark.sh [PAIRS [OPERATIONS [APPENDFSYNC [CLIENTS [SERVERS]]]]]
+# usage: scripts/pairs-redis-benchmark.sh [PAIRS [OPERATIONS [APPENDFSYNC [CLIENTS]]]]
 #   PAIRS        of runs, each of updates and of reads [20]
 #   OPERATIONS   of each kind in a run [100000]
 #   APPENDFSYNC  of the server: no, everysec or always [no]
 #   CLIENTS      that work at once [1]
-#   SERVERS      of a Redis Cluster, from 3 on, by TCP in a network of the script's own: redis-benchmark has each client work with one of
-#                them, storebench each session with all, so name as many clients as servers, or a multiple [1: no cluster]
 # environment:
 #   STOREBENCH  the program [target/release/storebench]
-# Needs Redis's server and redis-benchmark (Debian: redis-server, redis-tools), for a cluster also ip and unshare (iproute2, util-linux), and about
-# 500 MB in TMPDIR. The servers are private and are ended with the script.
+# Needs Redis's server and redis-benchmark (Debian: redis-server, redis-tools) and about 500 MB in TMPDIR. The server is private and is
+# ended with the script.
 # Exit code 0: by neither median storebench is more than 5 % slower; 1: it is; 2: something is missing.
 set -eu
 # Waking another processor takes longer than a command, and varies: client and server take turns on one.
@@ -21,11 +19,6 @@ if [ -z "${PINNED:-}" ] && command -v taskset >/dev/null; then
     PINNED=yes exec taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" sh "$0" "$@"
 fi
 cd "$(dirname "$0")/.."
-
-servers=${5:-1}
-if [ "$servers" -gt 1 ] && [ -z "${APART:-}" ]; then
-    APART=yes exec unshare --user --map-root-user --net sh -c 'ip link set lo up && exec sh "$@"' sh scripts/pairs-redis-benchmark.sh "$@"
-fi
 
 pairs=${1:-20}
 operations=${2:-100000}
@@ -42,33 +35,12 @@ for program in redis-server redis-benchmark redis-cli; do
     command -v "$program" >/dev/null || fail "$program is missing: apt-get install redis-server redis-tools"
 done
 
-# ---- The servers
+# ---- The server
 
-# begin OPTION...: starts a server whose data are in the folder $at.
-begin() {
-    mkdir "$at"
-    redis-server "$@" --dir "$at" --save '' --appendonly yes --appendfsync "$appendfsync" >>"$box/log" 2>&1 &
-    server="$server $!"
-}
-
-if [ "$servers" -gt 1 ]; then
-    where="-p 7001" hosts=
-    for number in $(seq "$servers"); do
-        port=$((7000 + number)) at=$box/$number hosts="$hosts 127.0.0.1:$((7000 + number))"
-        begin --port "$port" --bind 127.0.0.1 --cluster-enabled yes
-        wait_for_server redis-cli -p "$port" ping
-    done
-    # shellcheck disable=SC2086 # a word for each
-    redis-cli --cluster create $hosts --cluster-yes >>"$box/log" 2>&1 || fail "no cluster could be made: $(tail -n 1 "$box/log")"
-    wait_for_server sh -c "redis-cli -p 7001 cluster info | grep -q cluster_state:ok"
-    url="redis://$(echo "$hosts" | sed 's/^ //; s/ /,/g')" cluster=--cluster
-else
-    at=$box/data
-    begin --port 0 --unixsocket "$box/socket"
-    where="-s $box/socket" url="redis+unix://$box/socket" cluster=
-    # shellcheck disable=SC2086 # a word for each
-    wait_for_server redis-cli $where ping
-fi
+socket=$box/socket
+redis-server --port 0 --unixsocket "$socket" --dir "$box" --save '' --appendonly yes --appendfsync "$appendfsync" >"$box/log" 2>&1 &
+server=$!
+wait_for_server redis-cli -s "$socket" ping
 
 # ---- The two
 
@@ -76,8 +48,7 @@ updates_and_reads redis
 
 # redis_benchmark KIND COUNT: operations per second. Its records are all there: each has been set some ten times on average.
 redis_benchmark() {
-    # shellcheck disable=SC2086 # a word for each
-    redis-benchmark $where $cluster -c "$clients" -d "$bytes" -r "$records" -n "$2" -t "$1" --csv >"$box/redis-benchmark" 2>&1 ||
+    redis-benchmark -s "$socket" -c "$clients" -d "$bytes" -r "$records" -n "$2" -t "$1" --csv >"$box/redis-benchmark" 2>&1 ||
         fail "redis-benchmark failed: $(tail -n 1 "$box/redis-benchmark")"
     # "SET","99601.60","0.007",...
     awk -F '","' 'END { print $2 }' "$box/redis-benchmark"
@@ -89,7 +60,7 @@ by_other() {
 }
 
 by_storebench() {
-    rates "$box/crud.toml" update get --url "redis=$url"
+    rates "$box/crud.toml" update get --url "redis=redis+unix://$socket"
 }
 
 # ---- The pairs

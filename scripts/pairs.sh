@@ -1,5 +1,5 @@
 # Parts that the scripts pairs-*.sh share, which hold storebench to another benchmark, in pairs. They source this with $name,
-# $storebench and $server set (the processes of servers), and $stop where these end in order at another signal than TERM; they define
+# $storebench and $server set, and $stop where these end in order at another signal than TERM; they define
 # by_storebench and by_other.
 # shellcheck shell=sh disable=SC2154 # $name, $storebench, $pairs and what plans are made of are theirs
 
@@ -13,10 +13,10 @@ case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
 
 # shellcheck disable=SC2317 # finish calls it
 finish_server() {
-    for one in $server; do
-        kill -s "${stop:-TERM}" "$one" 2>/dev/null || true
-        wait "$one" 2>/dev/null || true
-    done
+    if [ -n "$server" ]; then
+        kill -s "${stop:-TERM}" "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
 }
 
 box=$(mktemp -d)

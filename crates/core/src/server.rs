@@ -4,7 +4,6 @@
 //! So whoever gives the folder back finds it, whatever has become of the process that started it.
 
 mod known;
-pub mod private;
 pub mod relay;
 pub mod running;
 #[cfg(target_os = "linux")]

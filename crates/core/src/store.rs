@@ -351,8 +351,8 @@ pub struct ServerDef {
     /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
     /// Files that are there are left alone, and opening makes them where this has not been done.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
-    /// The time that it takes to start and to end with these settings, in seconds: a guess, for predictions of how long a trial takes.
-    pub start_s: fn(&BTreeMap<String, String>) -> f64,
+    /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
+    pub start_s: f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
     /// The user where such a URL names none; `None` where it must.

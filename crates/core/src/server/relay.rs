@@ -1,122 +1,55 @@
 //! A network between servers on one machine: a process that hands on what one sends to another, so long after it was sent. It takes
-//! neither root nor a network of its own where servers are called by Unix sockets: each is called by one of the relay's, which calls the
-//! server's own. Those that know ports alone get a private network, in which the process is, too (see `private`).
+//! neither root nor a network of its own: each server is called by a Unix socket of the relay's, which calls the server's own.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::Shutdown;
 
-use super::private;
 use crate::lifeline;
 
 /// The hidden command that serves one.
 pub const WORD: &str = "__relay";
 /// The line that says that it takes calls.
 const READY: &str = "ready";
-/// The beginning of the line that says that it can't be had here.
-const UNSUPPORTED: &str = "unsupported: ";
 /// The most bytes that are handed on at once, and that are on the way in one direction of a call.
 const PIECE: usize = 64 << 10;
 const MOST_ON_THE_WAY: usize = 64 << 20;
-
-/// Where a server listens: a Unix socket of this name in a folder, or a port of an address of a private network's only interface.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The socket's name.
-    Socket(String),
-    /// The address and the port.
-    At(SocketAddrV4),
-}
-
-impl End {
-    /// A port of the address that all have for themselves.
-    pub fn port(port: u16) -> End {
-        End::At(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
-    }
-
-    fn read(word: &str) -> End {
-        word.parse().map_or_else(|_| End::Socket(word.to_owned()), End::At)
-    }
-
-    fn word(&self) -> String {
-        match self {
-            End::Socket(name) => name.clone(),
-            End::At(address) => address.to_string(),
-        }
-    }
-
-    fn call(&self) -> io::Result<OwnedFd> {
-        match self {
-            End::Socket(name) => UnixStream::connect(name).map(OwnedFd::from),
-            End::At(address) => {
-                let stream = TcpStream::connect(address)?;
-                stream.set_nodelay(true)?;
-                Ok(stream.into())
-            }
-        }
-    }
-}
 
 /// A relay at work. Dropping it ends it.
 #[derive(Debug)]
 pub struct Relay {
     process: Child,
-    is_private: bool,
 }
 
 impl Relay {
-    /// Starts one for servers that listen in a folder: it listens at the first of each two ends, and calls the second. Each piece of what
-    /// is sent arrives after `one_way`.
+    /// Starts one for the servers that listen on sockets of these names in a folder: it listens on the names before them. Each piece of
+    /// what is sent arrives after `one_way`.
     ///
     /// # Errors
     /// The system's; when it does not come up.
-    pub fn start(folder: &Path, ends: &[(End, End)], one_way: Duration) -> io::Result<Relay> {
-        Relay::of(folder, ends, one_way, false)
-    }
-
-    /// The same in a private network: the servers must be [admitted](Relay::admit), and are [called](private::call) through this
-    /// folder.
-    ///
-    /// # Errors
-    /// The system's; where it lets nobody have such a network.
-    pub fn private(folder: &Path, ends: &[(End, End)], one_way: Duration) -> io::Result<Relay> {
-        Relay::of(folder, ends, one_way, true)
-    }
-
-    fn of(folder: &Path, ends: &[(End, End)], one_way: Duration, is_private: bool) -> io::Result<Relay> {
+    pub fn start(folder: &Path, names: &[(String, String)], one_way: Duration) -> io::Result<Relay> {
         let mut command = Command::new(lifeline::this_program()?);
         command.arg0(lifeline::NAME).arg(WORD).arg(std::process::id().to_string());
-        command.arg(one_way.as_nanos().to_string()).arg(is_private.to_string());
-        command.args(ends.iter().flat_map(|(near, far)| [near.word(), far.word()]));
+        command.arg(one_way.as_nanos().to_string()).args(names.iter().flat_map(|(near, far)| [near, far]));
         command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut relay = Relay { process: command.spawn()?, is_private };
+        let mut relay = Relay { process: command.spawn()? };
         let said = relay.process.stdout.take().and_then(|out| BufReader::new(out).lines().next());
         match said.transpose()?.as_deref() {
             Some(READY) => Ok(relay),
-            said => Err(match said.and_then(|said| said.strip_prefix(UNSUPPORTED)) {
-                Some(why) => io::Error::new(ErrorKind::Unsupported, why.to_owned()),
-                None => io::Error::other(format!("the relay: {}", said.unwrap_or("it ended at once"))),
-            }),
+            said => Err(io::Error::other(format!(
+                "the relay between servers: {}",
+                said.unwrap_or("it ended at once")
+            ))),
         }
-    }
-
-    /// Has a server's command run in the relay's network, where that is a private one.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn admit(&self, command: &mut Command) -> io::Result<()> {
-        if self.is_private { private::admit(command, self.process.id()) } else { Ok(()) }
     }
 }
 
@@ -132,7 +65,7 @@ impl Drop for Relay {
 ///
 /// # Errors
 /// When it can't; its parent is told as well.
-pub fn main(parent: u32, one_way_ns: u64, is_private: bool, ends: &[String]) -> Result<(), String> {
+pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     // A server that has gone ends its calls, and nothing else.
     // SAFETY: it sets no handler.
@@ -140,81 +73,21 @@ pub fn main(parent: u32, one_way_ns: u64, is_private: bool, ends: &[String]) -> 
     #[cfg(target_os = "linux")]
     // The kernel may wake it up to 50 us late, as it does others.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let begin = || -> io::Result<Vec<(Listener, End)>> {
-        if is_private {
-            private::enter_new()?;
-            // A change of rights takes it back.
-            lifeline::die_with_parent(parent).map_err(io::Error::other)?;
-        }
-        let ends: Vec<End> = ends.iter().map(|word| End::read(word)).collect();
-        let listening = ends.chunks_exact(2).map(|two| Ok((Listener::at(&two[0])?, two[1].clone())));
-        let listening = listening.collect::<io::Result<Vec<_>>>()?;
-        if is_private {
-            private::open_gate()?;
-        }
-        Ok(listening)
-    };
-    let listening = begin().map_err(|error| {
-        let kind = if error.kind() == ErrorKind::Unsupported { UNSUPPORTED } else { "" };
-        say(&format!("{kind}{error}"));
+    let sockets =
+        names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
+    let sockets: io::Result<Vec<_>> = sockets.collect();
+    let told = |error: io::Error| {
+        say(&error.to_string());
         error.to_string()
-    })?;
+    };
+    let sockets = sockets.map_err(told)?;
     say(READY);
-    serve(&listening, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
-}
-
-/// Serves one and ends this process, where its arguments ask for that: for programs without commands, such as tests, before all else.
-pub fn serve_if_asked() {
-    let words: Vec<String> = std::env::args().collect();
-    let [_, word, parent, one_way_ns, is_private, ends @ ..] = words.as_slice() else { return };
-    let asked = (parent.parse(), one_way_ns.parse(), is_private.parse());
-    let (true, (Ok(parent), Ok(one_way_ns), Ok(is_private))) = (word == WORD, asked) else { return };
-    let served = main(parent, one_way_ns, is_private, ends);
-    std::process::exit(i32::from(served.is_err()));
+    serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
 }
 
 fn say(line: &str) {
     // Whoever does not read it any more has ended.
     let _ = writeln!(io::stdout(), "{line}");
-}
-
-/// A socket that takes calls without waiting for any.
-enum Listener {
-    Unix(UnixListener),
-    Tcp(TcpListener),
-}
-
-impl Listener {
-    fn at(end: &End) -> io::Result<Listener> {
-        Ok(match end {
-            End::Socket(name) => Listener::Unix(listener(Path::new(name))?),
-            End::At(address) => {
-                let listener = TcpListener::bind(address)?;
-                listener.set_nonblocking(true)?;
-                Listener::Tcp(listener)
-            }
-        })
-    }
-
-    fn accept(&self) -> io::Result<OwnedFd> {
-        match self {
-            Listener::Unix(listener) => listener.accept().map(|(stream, _)| stream.into()),
-            Listener::Tcp(listener) => {
-                let (stream, _) = listener.accept()?;
-                stream.set_nodelay(true)?;
-                Ok(stream.into())
-            }
-        }
-    }
-}
-
-impl AsFd for Listener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Listener::Unix(listener) => listener.as_fd(),
-            Listener::Tcp(listener) => listener.as_fd(),
-        }
-    }
 }
 
 /// Servers run as another user; the folder is closed to all others.
@@ -225,15 +98,15 @@ fn listener(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Hands on calls to these ends.
-fn serve(listening: &[(Listener, End)], one_way: Duration) -> io::Result<()> {
+/// Hands on calls to the sockets of these paths.
+fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<()> {
     let mut calls: Vec<Call> = Vec::new();
     loop {
-        wait(listening, &calls)?;
-        for (listener, end) in listening {
+        wait(sockets, &calls)?;
+        for (listener, path) in sockets {
             // A server that is not there takes no calls: the caller finds the line cut.
-            while let Ok(near) = listener.accept() {
-                calls.extend(end.call().and_then(|far| Call::between(near, far)).ok());
+            while let Ok((near, _)) = listener.accept() {
+                calls.extend(UnixStream::connect(path).and_then(|far| Call::between(near, far)).ok());
             }
         }
         let now = Instant::now();
@@ -242,8 +115,8 @@ fn serve(listening: &[(Listener, End)], one_way: Duration) -> io::Result<()> {
 }
 
 /// Sleeps until there is something to take or to hand on.
-fn wait(listening: &[(Listener, End)], calls: &[Call]) -> io::Result<()> {
-    let listening = listening.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
+fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
+    let listening = sockets.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
     let talking = calls.iter().flat_map(|call| {
         let of = |stream, sends: &Lane, hears: &Lane| {
             let mut events = PollFlags::empty();
@@ -265,18 +138,17 @@ fn wait(listening: &[(Listener, End)], calls: &[Call]) -> io::Result<()> {
 
 /// A call of one server by another.
 struct Call {
-    near: File,
-    far: File,
+    near: UnixStream,
+    far: UnixStream,
     there: Lane,
     back: Lane,
 }
 
 impl Call {
-    /// Both are read and written like files, whatever kind of socket each is.
-    fn between(near: OwnedFd, far: OwnedFd) -> io::Result<Call> {
-        rustix::io::ioctl_fionbio(&near, true)?;
-        rustix::io::ioctl_fionbio(&far, true)?;
-        Ok(Call { near: near.into(), far: far.into(), there: Lane::default(), back: Lane::default() })
+    fn between(near: UnixStream, far: UnixStream) -> io::Result<Call> {
+        near.set_nonblocking(true)?;
+        far.set_nonblocking(true)?;
+        Ok(Call { near, far, there: Lane::default(), back: Lane::default() })
     }
 
     /// Takes what was sent, and hands on what is due; whether the call goes on.
@@ -311,7 +183,13 @@ impl Lane {
         self.on_the_way.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
     }
 
-    fn moves(&mut self, mut from: &File, mut to: &File, now: Instant, one_way: Duration) -> io::Result<()> {
+    fn moves(
+        &mut self,
+        mut from: &UnixStream,
+        mut to: &UnixStream,
+        now: Instant,
+        one_way: Duration,
+    ) -> io::Result<()> {
         while self.takes_more() {
             let mut piece = vec![0; PIECE];
             let Some(length) = unless_blocked(from.read(&mut piece))? else { break };
@@ -328,7 +206,7 @@ impl Lane {
             if piece.is_empty() {
                 self.is_over = true;
                 // The other side may have gone.
-                let _ = rustix::net::shutdown(to, Shutdown::Write);
+                let _ = to.shutdown(Shutdown::Write);
                 self.on_the_way.pop_front();
                 continue;
             }
@@ -355,8 +233,6 @@ fn unless_blocked(moved: io::Result<usize>) -> io::Result<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     /// A relay of this thread's before a server that sends back what it hears, for calls until the test ends.
@@ -369,14 +245,13 @@ mod tests {
                 std::thread::spawn(move || {
                     let mut back = stream.try_clone().unwrap();
                     let _ = io::copy(&mut stream, &mut back);
-                    let _ = back.shutdown(std::net::Shutdown::Write);
+                    let _ = back.shutdown(Shutdown::Write);
                 });
             }
         });
         let near = folder.join("near");
-        let listening =
-            vec![(Listener::Unix(listener(&near).unwrap()), End::Socket(far.display().to_string()))];
-        std::thread::spawn(move || serve(&listening, one_way));
+        let sockets = vec![(listener(&near).unwrap(), far)];
+        std::thread::spawn(move || serve(&sockets, one_way));
         near
     }
 
@@ -398,7 +273,7 @@ mod tests {
         let (mut sender, all) = (call.try_clone().unwrap(), long.clone());
         let sending = std::thread::spawn(move || {
             sender.write_all(&all).unwrap();
-            sender.shutdown(std::net::Shutdown::Write).unwrap();
+            sender.shutdown(Shutdown::Write).unwrap();
         });
         let mut heard = Vec::new();
         call.read_to_end(&mut heard).unwrap();

@@ -136,7 +136,7 @@ impl Case<'_> {
     /// The seconds that its store takes to start and end, where it is a server of the trial's own.
     pub fn server_start_s(&self) -> f64 {
         let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
-        server.map_or(0.0, |server| (server.start_s)(&self.own_settings()))
+        server.map_or(0.0, |server| server.start_s)
     }
 
     /// The kind of its store.

@@ -197,13 +197,7 @@ pub enum Hidden {
     Disk { name: String, folder: PathBuf, parent: u32, order: String },
     /// Hands on what servers in the working folder send one another, so long after it was sent
     #[command(name = relay::WORD, hide = true)]
-    Relay {
-        parent: u32,
-        one_way_ns: u64,
-        #[arg(action = clap::ArgAction::Set)]
-        is_private: bool,
-        ends: Vec<String>,
-    },
+    Relay { parent: u32, one_way_ns: u64, names: Vec<String> },
     /// Drops what the store of a folder has made on a running server
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },

@@ -149,8 +149,8 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Relay { parent, one_way_ns, is_private, ends }) => {
-            storebench_core::server::relay::main(parent, one_way_ns, is_private, &ends)
+        Command::Hidden(Hidden::Relay { parent, one_way_ns, names }) => {
+            storebench_core::server::relay::main(parent, one_way_ns, &names)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }

@@ -4,6 +4,7 @@ mod client;
 mod config;
 mod connection;
 mod kind;
+mod members;
 mod messages;
 mod session;
 

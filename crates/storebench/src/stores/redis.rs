@@ -1,13 +1,9 @@
 //! `redis`: a server of its own for each trial, or one that a URL names; a record is a key of its own.
 
 mod client;
-mod cluster;
 mod config;
 mod kind;
-mod replicas;
 mod session;
-mod told;
-mod topology;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
@@ -21,7 +17,7 @@ use super::support::server::{Server, open};
 pub const REDIS: StoreDef = StoreDef {
     name: "redis",
     kind: Kind::Server,
-    summary: "Redis, a private server for each trial, with replicas or without, or a Redis Cluster",
+    summary: "Redis, a private server for each trial",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
     cautions: &[],
     version: &|| RedisServer::programs().version(),

@@ -1,8 +1,7 @@
-//! Several servers that are one store: etcd at the guarantee `node`, and Redis with replicas.
+//! Several servers that are one store: etcd at the guarantee `node`.
 
 use storebench_core::error::Exit;
 use storebench_core::result::KillCheck;
-use storebench_core::server::private;
 
 use crate::cli::support::{Scratch, outcomes};
 use crate::conformance::subject::is_installed;
@@ -33,37 +32,6 @@ fn what_most_servers_must_have_takes_a_round_trip() {
     assert_eq!(setting("reads"), Some("linearizable"));
     assert!(matches!(measured.kill_check, Some(KillCheck::Held { .. })), "{:?}", measured.kill_check);
     scratch.assert_nothing_left();
-}
-
-/// A write that replicas must have takes no less than the way to one and back.
-#[test]
-fn a_write_waits_for_as_many_replicas_as_it_is_told_to() {
-    let redis = storebench::STORES.iter().find(|def| def.name == "redis").unwrap();
-    if redis.open.is_err() || !is_installed(redis) || private::lacks().is_some() {
-        return;
-    }
-    for (wait, waits) in [("", true), ("--set redis.wait=0", false), ("--set redis.wait=2", true)] {
-        let scratch = Scratch::new();
-        let small = "--records 20 --record-size 1KiB --data incompressible --operations 5 --trials 1";
-        let servers = format!("--guarantee power --set redis.nodes=3 --set redis.round-trip=4ms {wait}");
-        scratch.storebench(&format!("run crud --store redis {servers} {small}")).ends(Exit::Success);
-        let run = scratch.results();
-        assert_eq!(outcomes(&run), [("redis", "ok")]);
-        let measured = run.trials[0].measured.as_ref().unwrap();
-        let writes: Vec<_> = measured.operations.iter().filter(|one| one.operation != "get").collect();
-        assert!(!writes.is_empty());
-        for one in writes.into_iter().filter(|_| waits) {
-            assert!(one.count > 0 && one.sum_ns >= one.count * 4_000_000, "{wait}: {one:?}");
-        }
-        let setting = |name: &str| {
-            let found = measured.settings.iter().find(|setting| setting.name == name);
-            found.map(|setting| setting.value.as_str())
-        };
-        assert_eq!((setting("nodes"), setting("round-trip")), (Some("3"), Some("4ms")));
-        assert_eq!(setting("wait"), Some(wait.split_once("wait=").map_or("1", |(_, count)| count)));
-        assert!(matches!(measured.kill_check, Some(KillCheck::Held { .. })), "{:?}", measured.kill_check);
-        scratch.assert_nothing_left();
-    }
 }
 
 /// The answer to a question says what the recommended store costs beside one server and beside a cluster: no write of a

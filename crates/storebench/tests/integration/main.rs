@@ -35,14 +35,3 @@ mod ycsb;
 
 /// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.
 const AT_ONCE: (&str, &str) = ("after_load", "at-once");
-
-/// Servers' networks are this program, started anew, which has no commands of its own.
-#[used]
-#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
-#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
-static NETWORK: extern "C" fn() = {
-    extern "C" fn serve() {
-        storebench_core::server::relay::serve_if_asked();
-    }
-    serve
-};

@@ -171,7 +171,7 @@ impl<'a> Plans<'a> {
     /// The seconds that it takes to start a server, by the name of its store.
     pub fn start_s(&self, server: &str) -> f64 {
         let store = self.stores.iter().find(|store| store.name == server);
-        store.and_then(|store| store.server).map_or(0.0, |server| (server.start_s)(&BTreeMap::new()))
+        store.and_then(|store| store.server).map_or(0.0, |server| server.start_s)
     }
 
     /// The estimates of a plan's trials, by store.

@@ -10,11 +10,11 @@ use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Result, StoreError};
 
 use super::connection::Connection;
+use super::members::{self, Told};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     Ranged, Record, Status, Transaction,
 };
-use crate::stores::support::server::members::{self, Told};
 use crate::stores::support::server::socket::Socket;
 
 /// Where a server listens unless it is told otherwise.
@@ -119,8 +119,10 @@ impl Client {
             if is_leader(&status) {
                 leader = Some(client);
             }
-            let (cluster, member) = (format!("{:016x}", header.cluster), format!("{:016x}", header.member));
-            told.push((one.name(), Told { cluster: Some(cluster), member, version: status.version }));
+            told.push((
+                one.name(),
+                Told { cluster: header.cluster, member: header.member, version: status.version },
+            ));
         }
         members::expect_one_cluster(&told)?;
         leader

@@ -7,10 +7,13 @@ use std::path::Path;
 use storebench_core::bounded;
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
-use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{
+    Given, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Setting, SettingDef, StoreError,
+};
+use storebench_core::units;
 
 use super::client::Client;
-use crate::stores::support::server::members::{self, NODES, NODES_SETTING, ROUND_TRIP, ROUND_TRIP_SETTING};
+use super::members;
 use crate::stores::support::server::{LOG, PROGRAMS_SETTING, Plan};
 
 /// The setting that says who answers a read.
@@ -43,8 +46,20 @@ pub const SETTINGS: &[SettingDef] = &[
         "linearizable",
         "whether a read sees all that was acknowledged before it, or what the member has that is asked",
     ),
-    NODES_SETTING.promising("1 is power; 3 and 5 are node").read_by("the cluster's list of members"),
-    ROUND_TRIP_SETTING,
+    SettingDef::new(
+        NODES,
+        "1, 3 or 5",
+        "1, at the guarantee node 3",
+        "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
+    )
+    .promising("1 is power; 3 and 5 are node")
+    .read_by("the cluster's list of members"),
+    SettingDef::new(
+        ROUND_TRIP,
+        "a time, such as 500us",
+        "none",
+        "how long what a server sends to another and its answer are on their way, as between machines",
+    ),
     SettingDef::new(
         SNAPSHOT_COUNT,
         "a whole number from 1",
@@ -70,7 +85,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
-    members::check(&given, &plan, &options.directory.join(DATA), "member")?;
+    members::check(&given, &plan, &options.directory.join(DATA))?;
     Ok(plan)
 }
 
@@ -78,7 +93,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     match name {
         QUOTA => Some(OWN_QUOTA.to_string()),
-        NODES => members::preset(options),
+        NODES if options.guarantee == Some(Guarantee::Node) => Some("3".into()),
         _ => None,
     }
 }
@@ -94,7 +109,13 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
         READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),
-        NODES | ROUND_TRIP => members::of_user(given, name),
+        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
+        ROUND_TRIP => match given.text(name) {
+            Some(text) if units::parse_duration(text).is_err() => {
+                Err(given.refuse(name, "a time, such as 500us"))
+            }
+            text => Ok(text.map(str::to_owned)),
+        },
         SNAPSHOT_COUNT => number(1..=1 << 50),
         QUOTA => number(1..=1 << 50),
         _ => Ok(None),

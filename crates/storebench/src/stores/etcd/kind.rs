@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::Known;
-use storebench_core::server::relay::{End, Relay};
+use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, ROUND_TRIP, Result, Session, Setting, StoreError};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::config::{self, READS, SERIALIZABLE};
+use super::members;
 use super::session::Records;
-use crate::stores::support::server::members::{self, ROUND_TRIP};
 use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server};
 
 /// The beginnings of the names of sockets for other members, and of those of the network between them.
@@ -55,7 +55,7 @@ impl Server for EtcdServer {
     /// It makes its files itself, so the folder is all.
     const SIGN: &'static str = ".";
     const SAYING: &'static Saying =
-        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, forgets: false, last_words };
+        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "wal_syncs";
 
@@ -99,10 +99,9 @@ impl Server for EtcdServer {
 
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
         let Some(one_way) = members::one_way(plan) else { return Ok(None) };
-        let socket_of = |prefix: &str, number: usize| End::Socket(format!("{prefix}{number}"));
-        let ends = |number| (socket_of(RELAY, number), socket_of(PEERS, number));
-        let ends: Vec<_> = (1..=members::nodes(plan)).map(ends).collect();
-        let relay = Relay::start(socket, &ends, one_way)
+        let names = |number| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
+        let names: Vec<_> = (1..=members::nodes(plan)).map(names).collect();
+        let relay = Relay::start(socket, &names, one_way)
             .map_err(StoreError::io("starting the network between servers"))?;
         Ok(Some(relay))
     }

@@ -71,7 +71,7 @@ impl Server for Mysql {
     const PASSES: bool = true;
     const NEEDS_MOMENT: bool = true;
     const SAYING: &'static Saying =
-        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, forgets: false, last_words };
+        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
 

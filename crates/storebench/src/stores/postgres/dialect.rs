@@ -62,7 +62,7 @@ impl Server for Postgresql {
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
     const SAYING: &'static Saying =
-        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, forgets: false, last_words };
+        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
 

@@ -3,13 +3,11 @@
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
 
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
-use storebench_core::store::{Result, Setting, StoreError};
+use storebench_core::store::{Result, StoreError};
 
-use crate::stores::support::server::Change;
 use crate::stores::support::server::socket::Socket;
 
 /// Where a server listens unless it is told otherwise.
@@ -20,8 +18,6 @@ pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
 const ROOM: usize = 64 << 10;
 /// The records that one command adds at most: it takes as many as 1,048,576 words.
 const MOST_AT_ONCE: usize = 1 << 18;
-/// The longest time that replicas may take to have a write, in milliseconds.
-const LONGEST_WAIT_MS: usize = 60_000;
 
 /// A connection.
 pub struct Client {
@@ -37,59 +33,6 @@ pub struct Client {
     beginning: Vec<u8>,
     /// Where the value lies that was shown last.
     shown: Range<usize>,
-    /// Those of its server.
-    pub replicas: Replicas,
-    /// The other servers of its cluster.
-    pub shards: Shards,
-}
-
-/// The servers that have a part of the keys each, where they are a cluster.
-#[derive(Default)]
-pub struct Shards {
-    /// Connections to these, without the server of this connection.
-    pub others: Vec<Client>,
-    /// The number of each slot's server: 0 is that of this connection, the others follow. Empty where it has all keys.
-    pub of_slot: Vec<usize>,
-}
-
-impl Shards {
-    /// The number of servers that have a part of the keys, or all.
-    pub fn count(&self) -> usize {
-        1 + self.others.len()
-    }
-
-    /// Whether they are a cluster.
-    pub fn are_cluster(&self) -> bool {
-        !self.of_slot.is_empty()
-    }
-}
-
-/// The facts that a connection has about the replicas of its server.
-#[derive(Default)]
-pub struct Replicas {
-    /// The number that must have a write before it is acknowledged.
-    pub wait: usize,
-    /// The command that waits for them.
-    waiting: Vec<u8>,
-    /// The number of those that are the trial's own.
-    pub own: usize,
-    /// Connections to these, once one was asked.
-    pub others: Vec<Client>,
-    /// The folder of their sockets, and the number of the server whose replicas they are.
-    pub folder: PathBuf,
-    pub of: usize,
-    /// The settings that are the connection's, or the network's.
-    pub settings: Vec<Setting>,
-}
-
-impl Replicas {
-    /// From now on a write is acknowledged when so many have it.
-    pub fn wait_for(&mut self, count: usize) {
-        let (count_text, longest) = (count.to_string(), LONGEST_WAIT_MS.to_string());
-        let words = ["WAIT", &count_text, &longest].map(|word| format!("${}\r\n{word}\r\n", word.len()));
-        self.waiting = format!("*3\r\n{}", words.concat()).into_bytes();
-        self.wait = count;
-    }
 }
 
 /// An answer: where its bytes lie in what was received, until the next command.
@@ -110,17 +53,7 @@ impl Client {
     /// A session over a socket that is connected.
     pub fn over(stream: Socket) -> Client {
         let input = vec![0; ROOM];
-        Client {
-            stream,
-            out: Vec::new(),
-            input,
-            received: 0,
-            seen: 0,
-            beginning: Vec::new(),
-            shown: 0..0,
-            replicas: Replicas::default(),
-            shards: Shards::default(),
-        }
+        Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
     }
 
     /// The server has let the session in: from now on it waits as long as the server works.
@@ -131,11 +64,6 @@ impl Client {
     /// Has every key begin with this.
     pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
         self.beginning = beginning;
-    }
-
-    /// The beginning of every key.
-    pub fn beginning(&self) -> &[u8] {
-        &self.beginning
     }
 
     /// Runs a command without keys of records.
@@ -170,7 +98,10 @@ impl Client {
     /// # Errors
     /// The server's.
     pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.add((key, Some(value)));
+        self.command(3);
+        self.word(b"SET");
+        self.key(key);
+        self.word(value);
         self.write(1)
     }
 
@@ -242,40 +173,9 @@ impl Client {
         self.write(1)
     }
 
-    /// Adds a write to those that are sent together, and have an answer each.
-    pub fn add(&mut self, (key, value): Change<'_>) {
-        self.command(if value.is_some() { 3 } else { 2 });
-        self.word(if value.is_some() { b"SET" } else { b"DEL" });
-        self.key(key);
-        value.iter().for_each(|value| self.word(value));
-    }
-
-    /// Sends commands that write and have so many answers, and waits until as many replicas as planned have what they wrote.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn write(&mut self, answers: usize) -> Result<()> {
-        self.start_write()?;
-        self.end_write(answers)
-    }
-
-    /// Sends the commands that write.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn start_write(&mut self) -> Result<()> {
-        if self.replicas.wait > 0 {
-            self.out.extend_from_slice(&self.replicas.waiting);
-        }
-        self.send()
-    }
-
-    /// Waits until those that were sent have been carried out, which have so many answers.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn end_write(&mut self, answers: usize) -> Result<()> {
-        let wait = self.replicas.wait;
+    /// Sends commands that have so many answers, and waits until they have been carried out.
+    fn write(&mut self, answers: usize) -> Result<()> {
+        self.send()?;
         // Each is read, so that none is taken for that of the next command.
         let mut written = Ok(());
         for _ in 0..answers {
@@ -285,19 +185,7 @@ impl Client {
                 answer => written = written.and(answer.map(drop)),
             }
         }
-        if wait == 0 { written } else { written.and(self.expect_replicas(wait)) }
-    }
-
-    /// The answer to how many replicas have a write.
-    fn expect_replicas(&mut self, wait: usize) -> Result<()> {
-        match self.answer()? {
-            Answer::Number(have) if have >= wait as i64 => Ok(()),
-            Answer::Number(have) => Err(StoreError::Engine(format!(
-                "{have} of {wait} replicas had the write after {} s",
-                LONGEST_WAIT_MS / 1000
-            ))),
-            _ => Err(odd()),
-        }
+        written
     }
 
     /// The number of keys that are the session's own.
@@ -336,14 +224,9 @@ impl Client {
                 }
                 found = true;
                 let keys: Vec<Vec<u8>> = page.into_iter().map(|at| client.bytes(at).to_vec()).collect();
-                // A cluster takes no command with keys of several slots.
-                for key in &keys {
-                    client.command(2);
-                    client.word(b"UNLINK");
-                    client.word(key);
-                }
-                client.send()?;
-                keys.iter().try_for_each(|_| client.answer().map(drop))
+                let words: Vec<&[u8]> =
+                    [&b"UNLINK"[..]].into_iter().chain(keys.iter().map(Vec::as_slice)).collect();
+                client.run(&words).map(drop)
             })?;
             if !found {
                 return Ok(());
@@ -491,24 +374,13 @@ mod tests {
         assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
     }
 
-    /// All answers are read, whatever the first is: the next command has its own.
     #[test]
-    fn a_write_asks_for_its_replicas_and_takes_no_answer_for_another() {
+    fn an_answer_of_a_write_that_failed_is_not_taken_for_that_of_the_next_command() {
         let (mut client, mut server) = pair();
-        client.replicas.wait_for(2);
-        let commands =
-            "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$5\r\n60000\r\n";
-        let mut refused = |answers: &str| {
-            server.write_all(answers.as_bytes()).unwrap();
-            let refused = client.set(b"k", b"v").map_err(|error| error.to_string());
-            let mut sent = vec![0; commands.len()];
-            server.read_exact(&mut sent).unwrap();
-            assert_eq!(String::from_utf8(sent).unwrap(), commands);
-            refused
-        };
-        assert!(refused("+OK\r\n:1\r\n").unwrap_err().contains("1 of 2 replicas"));
-        assert!(refused("-OOM no memory\r\n:2\r\n").unwrap_err().contains("OOM"));
-        assert_eq!(refused("+OK\r\n:2\r\n"), Ok(()));
+        server.write_all(b"-OOM no memory\r\n+OK\r\n:7\r\n").unwrap();
+        let told = client.write(2).unwrap_err().to_string();
+        assert!(told.contains("OOM"), "{told}");
+        assert!(matches!(client.run(&[b"DBSIZE"]), Ok(Answer::Number(7))));
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Redis's settings: what a server is started with, whether it took them, and which guarantee they give.
 
-use std::path::Path;
-
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
 use storebench_core::store::{
@@ -9,9 +7,6 @@ use storebench_core::store::{
 };
 
 use super::client::{Answer, Client, odd};
-use super::replicas::{self, WAIT};
-use super::topology;
-use crate::stores::support::server::members::{self, NODES, ROUND_TRIP, ROUND_TRIP_SETTING, SHARDS};
 use crate::stores::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
 
 /// The folder of the log, in that of the data.
@@ -35,18 +30,12 @@ const READ_BY: &str = "CONFIG GET";
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
-        "redis://host:port/database or redis+unix:///path; of a cluster redis://host:port,host:port",
+        "redis://host:port/database or redis+unix:///path",
         "a private server for each trial",
-        "a running server to use instead; wait can be set there, and nothing else (docs/servers.md)",
+        "a running server to use instead; no other setting can be changed there (docs/servers.md)",
     )
-    // Several servers are a cluster.
-    .limiting(|value, can| topology::divide(can, value.contains(',')))
     .promising("the guarantee is what that server is set up for"),
     PROGRAMS_SETTING,
-    replicas::NODES_SETTING,
-    topology::SHARDS_SETTING,
-    replicas::WAIT_SETTING,
-    ROUND_TRIP_SETTING,
     SettingDef::new(
         APPENDONLY,
         "yes or no",
@@ -116,7 +105,7 @@ pub const SETTINGS: &[SettingDef] = &[
 /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
-    let of_session = given.text(URL).map(|_| &[URL, WAIT][..]);
+    let of_session = given.text(URL).map(|_| &[URL][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
     if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
         return Err(
@@ -124,23 +113,13 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         );
     }
     let data = options.directory.join(DATA);
-    if given.text(URL).is_none() {
-        let sign = if data.join(LOG).exists() { LOG } else { SNAPSHOT };
-        replicas::check(&given, &plan, &data, sign)?;
-    }
-    members::firsts(&plan, &data).iter().try_for_each(|data| expect_same_kind(&plan, data))?;
-    Ok(plan)
-}
-
-/// Refuses data of a server with a log for one without, and the other way round: it reads the log where it is to have one, else the snapshot,
-/// and does not look at the other.
-fn expect_same_kind(plan: &Plan, data: &Path) -> Result<()> {
     let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
-    if !has_log && !has_snapshot {
-        return Ok(());
+    if has_log || has_snapshot {
+        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
+        let word = |on: bool| if on { "yes" } else { "no" };
+        expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
     }
-    let word = |on: bool| if on { "yes" } else { "no" };
-    expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))
+    Ok(plan)
 }
 
 /// The user's value of a setting, as it is read back.
@@ -152,9 +131,6 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
         APPENDFSYNC => word(&["always", "everysec", "no"]),
         REWRITE_GROWTH => number(0..=1 << 30),
         REWRITE_SIZE => number(0..=1 << 50),
-        NODES | ROUND_TRIP => members::of_user(given, name),
-        SHARDS => word(topology::SHARD_COUNTS),
-        WAIT => number(0..=1 << 10),
         THREADS => number(1..=128),
         SAVE => match given.text(name) {
             Some(text) if text != OFF && !is_pairs(text) => {
@@ -186,46 +162,17 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     Some(value.into())
 }
 
-/// Whether a setting is the server's own.
-fn is_of_server(name: &str) -> bool {
-    ![URL, PROGRAMS, NODES, SHARDS, WAIT, ROUND_TRIP].contains(&name)
-}
-
-/// The settings that a server is started with, as it takes them.
-pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
-    let own = plan.values.iter().filter(|(name, _)| is_of_server(name));
-    own.map(|(name, value)| (*name, as_given(name, value)))
-}
-
-fn as_given(name: &str, value: &str) -> String {
+/// A value as the server takes it.
+pub fn as_given(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
-/// Every setting that the server has, in the order of [`SETTINGS`]. All servers have the same values.
+/// Every setting that the server has, in the order of [`SETTINGS`].
 ///
 /// # Errors
-/// The servers'; where one has another value.
+/// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
-    let own = read_own(client)?;
-    replicas::each(client, |one| {
-        let theirs = read_own(one)?;
-        let differs = own.iter().zip(&theirs).find(|(own, their)| own.value != their.value);
-        differs.map_or(Ok(()), |(own, their)| {
-            let (name, own, their) = (&own.name, &own.value, &their.value);
-            let message = format!("the servers differ: {name} is {own} on one, and {their} on another");
-            Err(StoreError::Engine(message))
-        })
-    })?;
-    let mut settings = vec![Setting::read_back(NODES, replicas::copies(client)?)];
-    settings.push(Setting::read_back(SHARDS, client.shards.count()));
-    settings.extend(client.replicas.settings.iter().cloned());
-    settings.extend(own);
-    Ok(settings)
-}
-
-/// The settings that are a server's own.
-fn read_own(client: &mut Client) -> Result<Vec<Setting>> {
-    let names = SETTINGS.iter().map(|def| def.name).filter(|name| is_of_server(name));
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let told = client.run(&words).map_err(|error| match error {
         StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),

@@ -1,6 +1,5 @@
 //! Redis as a kind of server: the things that it does in its own way.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -8,22 +7,18 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::Known;
-use storebench_core::server::relay::Relay;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Answer, Client, PORT, odd};
-use super::cluster::Spread;
+use super::config;
 use super::session::Records;
-use super::told::{in_info, is_idle, told_of};
-use super::{cluster, config, replicas, topology};
-use crate::stores::support::server::members;
 use crate::stores::support::server::socket::Socket;
-use crate::stores::support::server::{
-    KeyedSession, Paths, Plan, Programs, Running, Saying, Server, wait_until,
-};
+use crate::stores::support::server::{Paths, Plan, Programs, Running, Saying, Server, wait_until};
 use crate::stores::support::sync_path;
 
+/// The name of its socket, in a folder that is its alone.
+const SOCKET: &str = "socket";
 /// The user that every server has, unless it is told otherwise.
 const USER: &str = "default";
 
@@ -65,15 +60,8 @@ impl Server for RedisServer {
     const START_S: f64 = 0.1;
     /// It makes its files itself, so the folder is all.
     const SIGN: &'static str = ".";
-    /// While its first log is being written it refuses to end, for good.
-    const SAYING: &'static Saying = &Saying {
-        name: "redis-server",
-        stop: Signal::TERM,
-        ends_by_signal: false,
-        forgets: true,
-        last_words,
-    };
-    const DIVIDES: bool = true;
+    const SAYING: &'static Saying =
+        &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
 
@@ -85,64 +73,53 @@ impl Server for RedisServer {
         config::plan(options)
     }
 
-    fn members(plan: &Plan, _data: &Path) -> Vec<usize> {
-        members::all(plan)
-    }
-
-    /// It does not make the folder of its data.
-    fn configure(plan: &Plan, at: &Paths, _sessions: usize) -> Result<()> {
-        members::make(&at.own_data())?;
-        topology::write(plan, at)
-    }
-
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
         let own = [
-            ("unixsocket", replicas::socket_of(at).display().to_string()),
+            ("port", "0".to_owned()),
+            ("unixsocket", at.socket.join(SOCKET).display().to_string()),
             ("unixsocketperm", "700".to_owned()),
-            ("dir", at.own_data().display().to_string()),
+            ("dir", at.data.display().to_string()),
             ("daemonize", "no".to_owned()),
         ];
         // As shipped it takes 10,000.
         let more = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
-        let of_others = topology::arguments(plan, at.member);
-        let all = own.into_iter().chain(of_others).chain(more).chain(config::arguments(plan));
+        let planned = plan.values.iter().map(|(name, value)| (*name, config::as_given(name, value)));
+        let all = own.into_iter().chain(more).chain(planned);
         all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
-    /// They call each other by ports alone.
-    fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
-        if members::servers(plan) == 1 {
-            return Ok(None);
-        }
-        members::private(socket, &topology::ends(plan), members::one_way(plan)).map(Some)
-    }
-
-    /// While it reads its files it answers with an error. Replicas have all, and have written their logs anew, as they do then.
-    fn is_ready(_pid: u32, data: &Path, socket: &Path) -> bool {
-        replicas::connect(socket)
-            .and_then(|mut client| replicas::are_ready(&mut client, members::count(data)))
-            .unwrap_or(false)
+    /// While it reads its files it answers with an error.
+    fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
+        Self::connect_own(socket).is_ok_and(|mut client| client.run(&[b"PING"]).is_ok())
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        replicas::connect(socket)
+        let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to redis-server"))?;
+        Ok(Client::over(socket))
     }
 
     fn connect(address: &Address) -> Result<Client> {
-        cluster::of_url(address, connect)
-    }
-
-    fn connect_to_drop(address: &Address) -> Result<Client> {
-        cluster::of_those_there(address, connect)
-    }
-
-    /// The servers of a cluster wait for two seconds before they take writes, and replicas until they have all.
-    fn start_s(settings: &BTreeMap<String, String>) -> f64 {
-        let more_s = |name, more_s| {
-            let are_several = settings.get(name).is_some_and(|count| count != "1");
-            if are_several { more_s } else { 0.0 }
+        let socket = match &address.at {
+            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+            At::Socket(path) => Socket::unix(path),
         };
-        Self::START_S + more_s(members::SHARDS, 2.3) + more_s(members::NODES, 1.0)
+        let socket =
+            socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
+        let mut client = Client::over(socket);
+        let password = std::env::var("REDISCLI_AUTH").ok();
+        if let Some(password) = &password {
+            client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
+        } else if address.user != USER {
+            let message = "no password for the URL's user: set REDISCLI_AUTH";
+            return Err(StoreError::Engine(message.into()));
+        }
+        if let Some(database) = &address.database {
+            client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
+        }
+        client.run(&[b"PING"]).map_err(wanted)?;
+        expect_all_keys(&mut client)?;
+        client.let_in();
+        Ok(client)
     }
 
     /// Keys need nothing that holds them.
@@ -150,14 +127,9 @@ impl Server for RedisServer {
         Ok(())
     }
 
-    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        begin_keys(client, name);
-        Self::begin(client, plan);
-        replicas::expect_as_many_as_wait(client)
-    }
-
-    fn begin(client: &mut Client, plan: &Plan) {
-        replicas::plan(client, plan);
+    fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
+        client.begin_keys_with(beginning(name));
+        Ok(())
     }
 
     fn drop_command(name: &str) -> String {
@@ -166,8 +138,8 @@ impl Server for RedisServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        begin_keys(client, name);
-        cluster::primaries(client, Client::remove_all).map(drop)
+        client.begin_keys_with(beginning(name));
+        client.remove_all()
     }
 
     fn settings(client: &mut Client) -> Result<Vec<Setting>> {
@@ -184,54 +156,52 @@ impl Server for RedisServer {
 
     /// A snapshot and a new log are written by a copy of the process.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
-        let (mut forks, mut delayed, mut under_way) = (0, 0, false);
-        replicas::each(client, |one| {
-            let told = one.text(&[b"INFO"])?;
-            let figure =
-                |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
-            under_way |= figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
-            forks += figure("total_forks");
-            delayed += figure("aof_delayed_fsync");
-            Ok(())
-        })?;
-        let fork = Upkeep { work: "fork", count: forks, under_way };
-        Ok(vec![fork, Upkeep::done("delayed fsync", delayed)])
+        let told = client.text(&[b"INFO"])?;
+        let figure =
+            |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
+        let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
+        let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
+        Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
     }
 
-    /// Replicas have all, the snapshot that is due within the hour is made, and the log is on the disk. On a running server the records of
-    /// others are in both.
+    /// The snapshot that is due within the hour is made, and the log is on the disk. On a running server the records of others are in both.
     fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }
-        let written = replicas::written(client)?;
-        wait_until::<Self>(client, |client| replicas::have(client, &written))?;
-        replicas::each(client, |one| settle(one, kept.saves))
+        wait_until::<Self>(client, is_idle)?;
+        if kept.saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
+            client.run(&[b"BGSAVE"])?;
+            wait_until::<Self>(client, is_idle)?;
+            let status = told_of(client, "rdb_last_bgsave_status")?;
+            if status != "ok" {
+                return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
+            }
+        }
+        let log = folder_of(client)?.join(config::LOG);
+        for entry in fs::read_dir(&log).into_iter().flatten() {
+            let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
+            sync_path(&entry.path())?;
+        }
+        Ok(())
     }
 
     fn compact(client: &mut Client) -> Result<Option<&'static str>> {
         if told_of(client, "aof_enabled")? != "1" {
             return Ok(None);
         }
-        replicas::each(client, |one| {
-            one.run(&[b"BGREWRITEAOF"])?;
-            wait_until::<Self>(one, is_idle)
-        })?;
+        client.run(&[b"BGREWRITEAOF"])?;
+        wait_until::<Self>(client, is_idle)?;
         Ok(Some("BGREWRITEAOF"))
     }
 
     /// All that its processes hold: records, and what the server needs for them.
     fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
-        let (name, mut size) = ("used_memory", Some(0));
-        if running.is_some() {
-            return Ok((name, None));
+        let name = "used_memory";
+        match running {
+            Some(_) => Ok((name, None)),
+            None => Ok((name, told_of(client, name)?.parse().ok())),
         }
-        replicas::each(client, |one| {
-            let used = told_of(one, name)?.parse::<u64>().ok();
-            size = size.zip(used).map(|(size, used)| size + used);
-            Ok(())
-        })?;
-        Ok((name, size))
     }
 
     fn version(client: &mut Client) -> Result<String> {
@@ -239,59 +209,12 @@ impl Server for RedisServer {
     }
 
     fn count(client: &mut Client) -> Result<u64> {
-        Ok(cluster::primaries(client, Client::count)?.into_iter().sum())
+        client.count()
     }
 
     fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(if client.shards.are_cluster() {
-            Box::new(KeyedSession(Spread::over(client)))
-        } else {
-            Box::new(Records(client))
-        })
+        Ok(Box::new(Records(client)))
     }
-}
-
-/// Connects to one running server.
-fn connect(address: &Address) -> Result<Client> {
-    let socket = match &address.at {
-        At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-        At::Socket(path) => Socket::unix(path),
-    };
-    let socket = socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
-    let mut client = Client::over(socket);
-    let password = std::env::var("REDISCLI_AUTH").ok();
-    if let Some(password) = &password {
-        client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
-    } else if address.user != USER {
-        let message = "no password for the URL's user: set REDISCLI_AUTH";
-        return Err(StoreError::Engine(message.into()));
-    }
-    // Each session begins in the first, and a cluster has no other.
-    if let Some(database) = address.database.as_ref().filter(|name| *name != "0") {
-        client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
-    }
-    client.run(&[b"PING"]).map_err(wanted)?;
-    client.let_in();
-    Ok(client)
-}
-
-/// Makes the snapshot that is due, and has the log on the disk.
-fn settle(client: &mut Client, saves: bool) -> Result<()> {
-    wait_until::<RedisServer>(client, is_idle)?;
-    if saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
-        client.run(&[b"BGSAVE"])?;
-        wait_until::<RedisServer>(client, is_idle)?;
-        let status = told_of(client, "rdb_last_bgsave_status")?;
-        if status != "ok" {
-            return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
-        }
-    }
-    let log = folder_of(client)?.join(config::LOG);
-    for entry in fs::read_dir(&log).into_iter().flatten() {
-        let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
-        sync_path(&entry.path())?;
-    }
-    Ok(())
 }
 
 /// The folder of a server's data.
@@ -301,9 +224,17 @@ fn folder_of(client: &mut Client) -> Result<PathBuf> {
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 
-/// Has the keys of the trial's own on running servers begin with its name.
-fn begin_keys(client: &mut Client, name: &str) {
-    cluster::set_primaries(client, |one| one.begin_keys_with(format!("{name}:").into_bytes()));
+/// The beginning of the keys that are the trial's own on a running server.
+fn beginning(name: &str) -> Vec<u8> {
+    format!("{name}:").into_bytes()
+}
+
+/// Refuses a server that has a part of the keys alone: it would not take the others.
+fn expect_all_keys(client: &mut Client) -> Result<()> {
+    match in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") {
+        Some("1") => Err(StoreError::BadSetting("shares its keys with others: name one that has all".into())),
+        _ => Ok(()),
+    }
 }
 
 /// An error of the first commands, with what to do about it.
@@ -312,13 +243,34 @@ fn wanted(error: StoreError) -> StoreError {
         StoreError::Engine(told) if told.starts_with("NOAUTH") => {
             StoreError::Engine(format!("{told} Set REDISCLI_AUTH to the password."))
         }
-        StoreError::Engine(told) if told.contains("SELECT is not allowed in cluster mode") => {
-            StoreError::BadSetting(
-                "is one of a Redis Cluster, which has database 0 alone: name no other".into(),
-            )
-        }
         other => other,
     }
+}
+
+/// Whether it is neither making a snapshot, nor rewriting its log, nor behind with it.
+fn is_idle(client: &mut Client) -> Result<bool> {
+    let told = client.text(&[b"INFO", b"persistence"])?;
+    let busy = [
+        "rdb_bgsave_in_progress",
+        "aof_rewrite_in_progress",
+        "aof_rewrite_scheduled",
+        "aof_buffer_length",
+        "aof_pending_bio_fsync",
+    ];
+    // The last two are told where there is a log.
+    Ok(busy.iter().all(|name| in_info(&told, name).is_none_or(|value| value == "0")))
+}
+
+/// A fact that the server tells of itself.
+fn told_of(client: &mut Client, name: &str) -> Result<String> {
+    let told = client.text(&[b"INFO"])?;
+    let found = in_info(&told, name).map(str::to_owned);
+    found.ok_or_else(|| StoreError::Engine(format!("the server does not tell its {name}")))
+}
+
+/// The value of a fact by its whole name, in what the server tells.
+fn in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
+    told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
 /// Of `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
@@ -340,6 +292,9 @@ fn last_words(log: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
     use super::*;
 
     #[test]
@@ -362,5 +317,22 @@ mod tests {
                    19:19:12.951 * Creating\n";
         assert_eq!(last_words(log).as_deref(), Some("Bad file format"));
         assert_eq!(last_words("ready\n"), None);
+    }
+
+    #[test]
+    fn facts_are_found_by_their_whole_names() {
+        let told = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
+        assert_eq!((in_info(told, "used_memory"), in_info(told, "used")), (Some("17"), None));
+    }
+
+    #[test]
+    fn a_server_that_has_a_part_of_the_keys_is_refused() {
+        for (answer, is_refused) in
+            [("$19\r\ncluster_enabled:1\r\n\r\n", true), ("$19\r\ncluster_enabled:0\r\n\r\n", false)]
+        {
+            let (near, mut far) = UnixStream::pair().unwrap();
+            far.write_all(answer.as_bytes()).unwrap();
+            assert_eq!(expect_all_keys(&mut Client::over(near.into())).is_err(), is_refused, "{answer}");
+        }
     }
 }

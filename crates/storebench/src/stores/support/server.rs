@@ -4,9 +4,7 @@
 mod dialect;
 mod files;
 mod installed;
-mod keyed;
 mod kind;
-pub mod members;
 mod own;
 mod passing;
 pub mod password;
@@ -20,9 +18,7 @@ pub mod sql;
 mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, Turn};
-pub use self::files::write_own;
 pub use self::installed::{PROGRAMS, PROGRAMS_SETTING, Programs};
-pub use self::keyed::{Change, Keyed, KeyedSession};
 pub use self::kind::Server;
 pub use self::own::Paths;
 pub use self::plan::Plan;

@@ -11,17 +11,6 @@ use storebench_core::store::{
 };
 use tempfile::TempDir;
 
-/// Servers' networks are this program, started anew, which has no commands of its own.
-#[used]
-#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
-#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
-static NETWORK: extern "C" fn() = {
-    extern "C" fn serve() {
-        storebench_core::server::relay::serve_if_asked();
-    }
-    serve
-};
-
 /// A folder that goes when it is dropped.
 pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()

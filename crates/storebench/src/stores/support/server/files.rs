@@ -62,15 +62,6 @@ impl Template<'_> {
     }
 }
 
-/// Writes a file of a server's own, which it may write, too.
-///
-/// # Errors
-/// The system's.
-pub fn write_own(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(StoreError::io(format!("writing {}", path.display())))?;
-    give(path)
-}
-
 /// Notes that a server may be at work in a folder, before there is one.
 fn mark(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);

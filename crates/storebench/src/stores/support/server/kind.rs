@@ -1,7 +1,6 @@
 //! A kind of server: installing and starting one, what is made on one that was running before, and its settings. All else is
 //! common to all. Those that speak SQL have a [`Dialect`](super::Dialect), too.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -55,7 +54,7 @@ pub trait Server: Sized + 'static {
         known: Self::KNOWN,
         lacks: || Self::programs().lacks(),
         prepare: own::prepare::<Self>,
-        start_s: Self::start_s,
+        start_s: Self::START_S,
         schemes: Self::SCHEMES,
         user: Self::USER,
         reach: reach::<Self>,
@@ -63,10 +62,6 @@ pub trait Server: Sized + 'static {
         lose: Self::LOSE,
     };
 
-    /// The time that it takes to start and to end with these settings, in seconds.
-    fn start_s(_settings: &BTreeMap<String, String>) -> f64 {
-        Self::START_S
-    }
     /// Its programs.
     fn programs() -> &'static Programs;
 
@@ -91,24 +86,15 @@ pub trait Server: Sized + 'static {
     fn members(_plan: &Plan, _data: &Path) -> Vec<usize> {
         vec![0]
     }
-    /// Starts the network between them, whose sockets are in this folder; of servers that know ports alone, a private one.
+    /// Starts the network between them, whose sockets are in this folder.
     ///
     /// # Errors
     /// The system's.
     fn relay(_plan: &Plan, _socket: &Path) -> Result<Option<Relay>> {
         Ok(None)
     }
-    /// Whether several are one store of which each has a part of the records, and not all.
-    const DIVIDES: bool = false;
     /// Loses one of them for good, with its data in a store's folder; `None` where there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
-    /// Writes what the server of these folders reads where it starts, beside its arguments.
-    ///
-    /// # Errors
-    /// The system's.
-    fn configure(_plan: &Plan, _at: &Paths, _sessions: usize) -> Result<()> {
-        Ok(())
-    }
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.
@@ -144,13 +130,6 @@ pub trait Server: Sized + 'static {
     /// # Errors
     /// The server's.
     fn connect(address: &Address) -> Result<Self::Client>;
-    /// The same, to drop what was made there: of the servers of a cluster, some may be gone.
-    ///
-    /// # Errors
-    /// The server's.
-    fn connect_to_drop(address: &Address) -> Result<Self::Client> {
-        Self::connect(address)
-    }
 
     /// Makes the holder.
     ///

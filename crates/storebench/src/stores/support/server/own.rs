@@ -129,18 +129,10 @@ impl Own {
         let held: Vec<&Reached> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
         let at = Arc::new(At(at));
-        let members = S::members(plan, &data);
-        for member in &members {
-            paths.member = *member;
-            S::configure(plan, &paths, options.sessions)?;
-        }
         let mut processes = Vec::new();
-        for member in members {
+        for member in S::members(plan, &data) {
             paths.member = member;
             let mut command = Command::new(&found.server);
-            if let Some(relay) = &relay {
-                relay.admit(&mut command).map_err(StoreError::io("entering the network between servers"))?;
-            }
             command.args(S::arguments(plan, &paths, options.sessions));
             unprivileged(&mut command, &held, S::PASSES)?;
             // Some name their socket without a folder.

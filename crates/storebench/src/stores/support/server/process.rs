@@ -24,8 +24,6 @@ use super::passing::{right_to_pass, take};
 const LONGEST_START: Duration = Duration::from_secs(120);
 /// The longest time that it may take to end in order: it writes all that is in its memory.
 const LONGEST_END: Duration = Duration::from_secs(300);
-/// The time after which one that may have forgotten that it is to end is asked again.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// The bytes of a log in which a server's reasons are looked for.
 const LAST_BYTES: u64 = 1 << 20;
 /// Between two looks.
@@ -115,8 +113,6 @@ pub struct Saying {
     pub stop: Signal,
     /// Whether it then ends by that signal, with its work done.
     pub ends_by_signal: bool,
-    /// Whether it forgets the signal where it can't end at the moment.
-    pub forgets: bool,
     /// Why it ended, out of its log.
     pub last_words: fn(&str) -> Option<String>,
 }
@@ -226,16 +222,12 @@ impl Process {
     }
 
     fn asked_to_end(&mut self) -> std::io::Result<ExitStatus> {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            // One that has ended by itself is not there any more.
+            let _ = kill_process(pid, self.saying.stop);
+        }
         let start = Instant::now();
-        let mut asked: Option<Instant> = None;
         while start.elapsed() < LONGEST_END {
-            if asked.is_none_or(|asked| self.saying.forgets && asked.elapsed() > PATIENCE) {
-                if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
-                    // One that has ended by itself is not there any more.
-                    let _ = kill_process(pid, self.saying.stop);
-                }
-                asked = Some(Instant::now());
-            }
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }

@@ -147,11 +147,10 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
 /// A sentence that says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
-    let each = if S::DIVIDES && !address.others.is_empty() { " on each server that has keys" } else { "" };
     drop_on::<S>(&address, name).map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \
-             yourself, by {}{each}, and delete the folder",
+             yourself, by {}, and delete the folder",
             S::HOLDER,
             address.name(),
             S::drop_command(name)
@@ -159,19 +158,11 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     })
 }
 
-/// Drops a holder, where each server has a part by all of them, else by the first that does it: one may be gone or renewed, and the others
-/// do it for all.
+/// Drops a holder by the first server that does it: of a cluster, one may be gone or renewed, and the others do it for all.
 fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
-    let drop_by = |address: &Address| {
-        let mut client = S::connect_to_drop(address).map_err(|error| unnamed(error, address))?;
-        S::drop_if_there(&mut client, name)
-    };
-    if S::DIVIDES {
-        return drop_by(address);
-    }
     let mut first = None;
     for one in address.each() {
-        match drop_by(&one) {
+        match connect::<S>(&one).and_then(|mut client| S::drop_if_there(&mut client, name)) {
             Ok(()) => return Ok(()),
             Err(error) => first = first.or(Some(error)),
         }
@@ -179,30 +170,25 @@ fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// A session.
+/// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.
 fn connect<S: Server>(address: &Address) -> Result<S::Client> {
-    S::connect(address).map_err(|error| unnamed(error, address))
-}
-
-/// An error without the name of the user in the server's words: it may be a password that stands in the wrong place.
-fn unnamed(error: StoreError, address: &Address) -> StoreError {
     let unnamed = |text: String| {
         ['"', '\''].into_iter().fold(text, |text, quote| {
             text.replace(&format!("{quote}{}{quote}", address.user), &format!("{quote}...{quote}"))
         })
     };
-    match error {
+    S::connect(address).map_err(|error| match error {
         StoreError::Engine(text) => StoreError::Engine(unnamed(text)),
         StoreError::Unsupported(text) => StoreError::Unsupported(unnamed(text)),
         other => other,
-    }
+    })
 }
 
 fn address<S: Server>(url: &str) -> Result<Address> {
     let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
     let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
-    if S::LOSE.is_none() && !S::DIVIDES && !address.others.is_empty() {
-        return Err(bad("it names several servers, and only those of etcd and Redis are one store".into()));
+    if S::LOSE.is_none() && !address.others.is_empty() {
+        return Err(bad("it names several servers, and only those of etcd are one store".into()));
     }
     Ok(address)
 }

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use storebench_core::bounded;
-use storebench_core::server::private;
 use storebench_core::store::StoreError;
 
 use super::process::LOG;
@@ -65,22 +64,6 @@ impl Socket {
     /// The system's.
     pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
-    }
-
-    /// The same, whose server is not the first of the trial's own: its log has this number.
-    pub fn of_member(mut self, member: usize) -> Socket {
-        self.log = self.log.map(|log| log.with_file_name(format!("{LOG}-{member}")));
-        self
-    }
-
-    /// Connects to a trial's own server by a port of its private network, whose gate is in the folder in which its log is.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn private(folder: &Path, port: u16) -> io::Result<Socket> {
-        let stream = private::call(folder, port)?;
-        let login_until = Instant::now().checked_add(LONGEST_LOGIN);
-        Ok(Socket { log: Some(folder.join(LOG)), login_until, ..Socket::over(Stream::Tcp(stream)) })
     }
 
     /// The error that is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
