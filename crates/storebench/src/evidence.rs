@@ -469,21 +469,3 @@ pub const UNQLITE: &[Evidence] = &[
         broken: 0,
     },
 ];
-pub const WIREDTIGER: &[Evidence] = &[
-    Evidence {
-        version: "11.3.1",
-        guarantee: Guarantee::Power,
-        torn: false,
-        file_systems: &["ext4"],
-        states: 100,
-        broken: 0,
-    },
-    Evidence {
-        version: "11.3.1",
-        guarantee: Guarantee::Process,
-        torn: false,
-        file_systems: &["ext4"],
-        states: 47,
-        broken: 0,
-    },
-];

@@ -37,7 +37,6 @@ pub const STORES: &[StoreDef] = &[
     stores::BERKELEYDB.seen(evidence::BERKELEYDB),
     stores::LMDB.seen(evidence::LMDB),
     stores::LIBMDBX.seen(evidence::LIBMDBX),
-    stores::WIREDTIGER.seen(evidence::WIREDTIGER),
     stores::UNQLITE.seen(evidence::UNQLITE),
     stores::REDB.seen(evidence::REDB),
     stores::FJALL.seen(evidence::FJALL),

@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 19] = [
+const STORES: [&str; 18] = [
     "berkeleydb",
     "cassandra",
     "etcd",
@@ -25,7 +25,6 @@ const STORES: [&str; 19] = [
     "sled",
     "sqlite",
     "unqlite",
-    "wiredtiger",
 ];
 const SMALL: &str = "--transactions 3 --statements 20 --trials 1 --guarantee default";
 
