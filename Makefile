@@ -10,7 +10,7 @@ ARGS ?= run crud --quick
 # authors' sources, made once a machine (scripts/engines.sh).
 ROCKSDB ?=
 LEVELDB ?=
-# The stores to build in, by cargo feature and separated by commas; empty: those that are on by default; all: every one.
+# The stores to build in, by cargo feature and separated by commas; empty: all.
 FEATURES ?=
 # `no`: install nothing, look for nothing.
 SETUP ?= yes
@@ -56,7 +56,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
-	@echo "         FEATURES=sqlite,lmdb,... (or all), SETUP=no, TORTURE=$(TORTURE), STORM=$(STORM),"
+	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), STORM=$(STORM),"
 	@echo "         DIST=$(DIST), PREFIX=$(PREFIX), CLUSTERS='512 4096' (for test-vfat),"
 	@echo "         TARGET=$(TARGET) (for cross); CARGO_TARGET_DIR is respected"
 

@@ -5,7 +5,7 @@
 # usage: scripts/cross.sh TARGET [FOLDER]  builds it; TARGET: those of scripts/target.sh; without FOLDER, it is kept in the cache
 #        scripts/cross.sh --test TARGET    builds it, and measures every store with it under qemu-user; keeps nothing of it
 # environment:
-#   FEATURES         the stores to build in, separated by commas; empty: those that are on by default; all
+#   FEATURES         the stores to build in, separated by commas; empty: all
 #   PROFILE          cargo's profile; empty: release
 #   XDG_CACHE_HOME   the program is storebench/programs/storebench-VERSION-MACHINE in it; empty: ~/.cache
 # Exit code 0: it is there (and works); 1: something failed, and a line says what to do; 2: bad usage.
@@ -44,7 +44,6 @@ fail() {
 
 all_stores=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' crates/storebench/Cargo.toml | tr -d '" ')
 stores=${FEATURES:-$all_stores}
-[ "$stores" != all ] || stores=$all_stores,wiredtiger
 
 builds() {
     case ",$stores," in *",$1,"*) return 0 ;; *) return 1 ;; esac
@@ -101,7 +100,7 @@ has_sha256() {
 
 # Prints the program's file.
 build() {
-    for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do
+    for engine in leveldb rocksdb unqlite libmdbx; do
         if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
     done
     if builds berkeleydb; then
@@ -129,7 +128,7 @@ make_program() {
     of_target "$1" || exit 2
     if [ -n "$TARGET_KIND" ] && builds berkeleydb; then
         # Debian's is for glibc.
-        [ -z "${FEATURES:-}" ] || [ "$FEATURES" = all ] || fail "Berkeley DB can't be in a static program: leave it out of FEATURES"
+        [ -z "${FEATURES:-}" ] || fail "Berkeley DB can't be in a static program: leave it out of FEATURES"
         stores=$(echo "$stores" | tr ',' '\n' | grep -vx berkeleydb | paste -sd , -)
     fi
     check_tools "$1"

@@ -191,9 +191,6 @@ END
 }
 
 make_packages() {
-    case ",${FEATURES:-}," in
-        *,all,* | *,wiredtiger,*) fail "WiredTiger is under the GPL, and is in no package: leave it out of FEATURES" ;;
-    esac
     [ "$(uname -s)" = Linux ] || fail "packages are made on Linux only; build from source instead (docs/building.md)"
     target=${2:-$(this_target)}
     [ -n "$target" ] || fail "no package is made for $(uname -m): name a TARGET of scripts/target.sh"

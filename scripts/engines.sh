@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds RocksDB, LevelDB, UnQLite, libmdbx and WiredTiger from their authors' sources, as their authors ship them: optimised and without
+# Builds RocksDB, LevelDB, UnQLite and libmdbx from their authors' sources, as their authors ship them: optimised and without
 # assertions. Distributions leave the assertions of the first two in, which makes RocksDB's reads up to twice as slow
-# (docs/fairness.md), and Debian has none of the other three. A build is kept in a cache outside the checkout, so that it is
+# (docs/fairness.md), and Debian has none of the other two. A build is kept in a cache outside the checkout, so that it is
 # made once a machine; says nothing when it is there.
 #
 # usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb, unqlite,
-#                                                                libmdbx, wiredtiger
+#                                                                libmdbx
 #        scripts/engines.sh [--target TARGET] --where ENGINE     prints the folder of its build; nothing where there is none
 #   TARGET    another machine, as Rust calls it: those of scripts/target.sh
 # environment:
@@ -35,10 +35,6 @@ unqlite_version=1.1.9
 
 # What those in the package mdbx-sys call themselves.
 libmdbx_version=0.14.4
-
-# WiredTiger's sources, as its authors have them on PyPI.
-wiredtiger_version=11.3.1
-wiredtiger_sha256=95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0
 
 say() {
     printf 'engines: %s\n' "$*" >&2
@@ -85,7 +81,6 @@ version() {
         leveldb) echo "$leveldb_version" ;;
         unqlite) echo "$unqlite_version" ;;
         libmdbx) echo "$libmdbx_version" ;;
-        wiredtiger) echo "$wiredtiger_version" ;;
     esac
 }
 
@@ -95,7 +90,6 @@ title() {
         leveldb) echo "LevelDB $leveldb_version" ;;
         unqlite) echo "UnQLite $unqlite_version" ;;
         libmdbx) echo "libmdbx $libmdbx_version" ;;
-        wiredtiger) echo "WiredTiger $wiredtiger_version" ;;
     esac
 }
 
@@ -112,8 +106,6 @@ flags() {
         unqlite) echo "-O3 -DNDEBUG -fPIC$(long_files)" ;;
         # As its GNUmakefile.
         libmdbx) echo "-std=gnu11 -O2 -DNDEBUG=1 -ffunction-sections -fPIC -fvisibility=hidden -pthread$(long_files)" ;;
-        # As by cmake -DCMAKE_BUILD_TYPE=Release.
-        wiredtiger) echo "-std=gnu11 -O2 -DNDEBUG -fno-strict-aliasing -fPIC$(wiredtiger_platform)" ;;
     esac
 }
 
@@ -162,15 +154,6 @@ snappy_platform() {
     case "$machine" in aarch64 | arm64) printf ' -DSNAPPY_HAVE_NEON=1' ;; esac
 }
 
-# Checksums by the processor's own instructions: on x86 it looks for them when it runs.
-wiredtiger_platform() {
-    printf ' -D_GNU_SOURCE'
-    case "$machine" in
-        x86_64 | amd64) printf ' -DHAVE_X86INTRIN_H' ;;
-        aarch64 | arm64) printf ' -DHAVE_ARM_NEON_INTRIN_H -march=armv8-a+crc -moutline-atomics' ;;
-    esac
-}
-
 # Whether a header ($2) defines a macro.
 defined() {
     printf '#include <%s>\n#ifndef %s\n#error\n#endif\n' "$2" "$1" | $CC -E - >/dev/null 2>&1
@@ -189,7 +172,7 @@ processor_has() {
 recipe() {
     echo "engine: $(title "$1")"
     echo "flags: $(flags "$1")"
-    case "$1" in unqlite | libmdbx | wiredtiger) compiler=$CC ;; *) compiler=$CXX ;; esac
+    case "$1" in unqlite | libmdbx) compiler=$CC ;; *) compiler=$CXX ;; esac
     echo "compiler: $($compiler --version | head -n 1)"
     echo "system: $system $machine${ZIG_TARGET:+, as Zig has it: $ZIG_TARGET}"
     case "$1" in
@@ -201,10 +184,9 @@ recipe() {
         leveldb) echo "sources: leveldb $leveldb_version, sha256 $leveldb_sha256" ;;
         unqlite) echo "sources: unqlite $(locked unqlite version), sha256 $(locked unqlite checksum)" ;;
         libmdbx) echo "sources: mdbx-sys $(locked mdbx-sys version), sha256 $(locked mdbx-sys checksum)" ;;
-        wiredtiger) echo "sources: wiredtiger $wiredtiger_version, sha256 $wiredtiger_sha256" ;;
     esac
     case "$1" in
-        rocksdb | leveldb | wiredtiger) echo "Snappy: librocksdb-sys $(locked librocksdb-sys version), $(flags snappy)" ;;
+        rocksdb | leveldb) echo "Snappy: librocksdb-sys $(locked librocksdb-sys version), $(flags snappy)" ;;
     esac
     # To be raised when what this script does with all that changes.
     echo "recipe: 1"
@@ -260,24 +242,6 @@ unpack_leveldb() {
     gzip -dc "$archive" | tar xf -
 }
 
-# The same with WiredTiger's, which pip fetches: PyPI says where it is. pip looks into the package with Python, so that is needed.
-unpack_wiredtiger() {
-    archive=$cache/wiredtiger-$wiredtiger_version.tar.gz
-    if [ ! -e "$archive" ]; then
-        say "fetching the sources of WiredTiger $wiredtiger_version from PyPI"
-        if ! python3 -m pip download --quiet --no-deps --no-binary :all: --dest . "wiredtiger==$wiredtiger_version" >download.log 2>&1 ||
-            [ "$(sha256 "wiredtiger-$wiredtiger_version.tar.gz")" != "$wiredtiger_sha256" ]; then
-            fail "the sources of WiredTiger could not be fetched by python3 -m pip ($(tail -n 1 download.log));" \
-                "put its package from PyPI there by hand: $archive (sha256 $wiredtiger_sha256)," \
-                "or leave the store out with FEATURES"
-        fi
-        mv "wiredtiger-$wiredtiger_version.tar.gz" "$archive"
-    fi
-    [ "$(sha256 "$archive")" = "$wiredtiger_sha256" ] || fail "$archive is not WiredTiger $wiredtiger_version: delete it"
-    gzip -dc "$archive" | tar xf -
-    mv "wiredtiger-$wiredtiger_version" wiredtiger
-}
-
 # ---- Units: what one process compiles. Each is a script that works in the folder of the build.
 
 # unit NAME: makes a unit of the commands on standard input.
@@ -329,64 +293,6 @@ libmdbx_units() {
     link_packages
     grep -qF "(v$libmdbx_version-0-" mdbx-sys/libmdbx/mdbx.h || fail "the package mdbx-sys does not hold libmdbx $libmdbx_version"
     c_commands "$(flags libmdbx) -w" mdbx-sys/libmdbx/mdbx.c | unit libmdbx
-}
-
-# With Snappy built in, which is what MongoDB has it compress by. The sources of a folder are compiled as one, which takes half of
-# the time of one by one.
-wiredtiger_units() {
-    case "$machine" in arm* | i?86) fail "WiredTiger is for processors of 64 bits" ;; esac
-    link_packages
-    unpack_wiredtiger
-    wiredtiger_headers
-    flags="$(flags wiredtiger) -w -I. -Iwiredtiger/include -Iwiredtiger/src/include"
-    case "$system" in Darwin) of_system=DARWIN_HOST ;; *) of_system=LINUX_HOST ;; esac
-    case "$machine" in
-        x86_64 | amd64) of_machine=X86_HOST ;;
-        aarch64 | arm64) of_machine=ARM64_HOST ;;
-        *) of_machine=none ;;
-    esac
-    awk -v of_system="$of_system" -v of_machine="$of_machine" '
-        /^src/ && (NF == 1 || $2 == "POSIX_HOST" || $2 == of_system || $2 == of_machine) {
-            split($1, part, "/")
-            # Three have functions or tables of the same names as others of their folders.
-            if ($1 ~ /\/(block_write|row_srch|test_config)\.c$/) part[2] = part[2] "-more"
-            print "#include \"wiredtiger/" $1 "\"" >"wiredtiger-" part[2] ".c"
-        }' wiredtiger/dist/filelist
-    for source in wiredtiger-*.c; do
-        echo "$CC $flags -c $source -o ${source%.c}.o" | unit "${source%.c}"
-    done
-    {
-        snappy_commands
-        echo "$CC $flags -Isnappy -c wiredtiger/ext/compressors/snappy/snappy_compress.c -o wiredtiger-snappy.o"
-    } | unit snappy
-}
-
-# The two headers that its authors' cmake would write.
-wiredtiger_headers() {
-    mkdir wiredtiger/include
-    has="CLOCK_GETTIME DLFCN_H FALLOCATE FDATASYNC GETTIMEOFDAY INTTYPES_H LIBDL LIBPTHREAD LIBRT MEMORY_H POSIX_FADVISE
-POSIX_FALLOCATE POSIX_MADVISE POSIX_MEMALIGN PTHREAD_COND_MONOTONIC SETRLIMIT STDINT_H STDLIB_H STRINGS_H STRING_H STRTOUQ
-SYNC_FILE_RANGE SYS_STAT_H TIMER_CREATE UNISTD_H"
-    # macOS has no such calls.
-    if [ "$system" = Darwin ]; then
-        for lacking in FALLOCATE FDATASYNC LIBRT POSIX_FADVISE POSIX_FALLOCATE PTHREAD_COND_MONOTONIC SYNC_FILE_RANGE TIMER_CREATE; do
-            has=$(echo " $has " | tr '\n' ' ' | sed "s/ $lacking / /")
-        done
-    fi
-    {
-        for name in $has; do echo "#define HAVE_$name 1"; done
-        echo "#define HAVE_BUILTIN_EXTENSION_SNAPPY 1"
-        echo "#define SPINLOCK_TYPE SPINLOCK_PTHREAD_MUTEX"
-        echo "#define WT_BUFFER_ALIGNMENT_DEFAULT 4096"
-        echo "#define WT_STANDALONE_BUILD 1"
-    } >wiredtiger/include/wiredtiger_config.h
-    sed -e "s/@VERSION_MAJOR@/$(echo "$wiredtiger_version" | cut -d . -f 1)/" \
-        -e "s/@VERSION_MINOR@/$(echo "$wiredtiger_version" | cut -d . -f 2)/" \
-        -e "s/@VERSION_PATCH@/$(echo "$wiredtiger_version" | cut -d . -f 3)/" \
-        -e "s/@VERSION_STRING@/\"WiredTiger $wiredtiger_version\"/" \
-        -e 's/@wiredtiger_includes_decl@/#include <sys\/types.h>\n#include <inttypes.h>\n#include <stdarg.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>/' \
-        -e 's/@off_t_decl@/typedef off_t wt_off_t;/' -e '/^@uint[a-z]*_t_decl@$/d' \
-        wiredtiger/src/include/wiredtiger.in >wiredtiger/include/wiredtiger.h
 }
 
 # Snappy, with the header that its authors' cmake would write.
@@ -471,7 +377,6 @@ compile() {
         leveldb) cp -R "leveldb-$leveldb_version/include/leveldb" include ;;
         unqlite) cp unqlite/unqlite/unqlite.h include ;;
         libmdbx) cp mdbx-sys/libmdbx/mdbx.h include ;;
-        wiredtiger) cp wiredtiger/include/wiredtiger.h include ;;
     esac
     recipe "$1" >BUILD
 }
@@ -482,7 +387,7 @@ compiler_failed() {
     mv "log-$failed" "$cache/$1.log"
     why=$(grep -m 1 -iE 'error|killed|cannot|not found' "$cache/$1.log") || why=$(tail -n 1 "$cache/$1.log")
     case "$1" in
-        unqlite | libmdbx | wiredtiger) instead="leave the store out with FEATURES" ;;
+        unqlite | libmdbx) instead="leave the store out with FEATURES" ;;
         *) instead="$(echo "$1" | tr '[:lower:]' '[:upper:]')=system takes the system's library, which is then shown but not ranked" ;;
     esac
     fail "$TITLE does not compile: $why -- all that was said is in $cache/$1.log. With little memory, JOBS=1 may help; $instead"
@@ -551,9 +456,9 @@ action=build
 if [ "${1:-}" = --where ]; then action=where && shift; fi
 for engine in "$@"; do
     case "$engine" in
-        rocksdb | leveldb | unqlite | libmdbx | wiredtiger) ;;
+        rocksdb | leveldb | unqlite | libmdbx) ;;
         *)
-            say "unknown engine '$engine': rocksdb, leveldb, unqlite, libmdbx and wiredtiger are known"
+            say "unknown engine '$engine': rocksdb, leveldb, unqlite and libmdbx are known"
             exit 2
             ;;
     esac

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # The environment in which storebench is built. To be sourced, from any shell that reads POSIX sh: . scripts/env.sh
 #
-# Reads   FEATURES  the stores to build in, by cargo feature and separated by commas; empty: those that are on by default; all
+# Reads   FEATURES  the stores to build in, by cargo feature and separated by commas; empty: all
 # Sets    STOREBENCH_CARGO_FLAGS  to be handed to cargo, unquoted
 #         LIBRARY_PATH, CPATH  where the compiler and the linker look, on macOS
 # Where RocksDB and LevelDB come from is no affair of this: the build looks for them by itself (docs/building.md).

@@ -7,8 +7,8 @@
 #             taken elsewhere; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
-#   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR, LIBMDBX_DIR, WIREDTIGER_DIR  where a library of the user's own is: then there is nothing to build or to install
-#   FEATURES  the stores that are to be built, separated by commas; empty: those that are on by default; all
+#   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR, LIBMDBX_DIR  where a library of the user's own is: then there is nothing to build or to install
+#   FEATURES  the stores that are to be built, separated by commas; empty: all
 #   XDG_CACHE_HOME  packages for Python, for the tests, are in storebench/python in it; empty: ~/.cache
 # Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
 set -eu
@@ -23,7 +23,6 @@ all         build-essential         -               C and C++ compilers, and mak
 rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
-wiredtiger  python3-pip             python          fetches WiredTiger's sources
 test        postgresql              postgresql      the server that the store postgres starts
 test        mariadb-server          mariadb         the server that the store mariadb starts
 test        mariadb-plugin-rocksdb  -               MyRocks, for that server
@@ -102,17 +101,11 @@ wanted() {
         *-system) wanted "${1%-system}" && [ "$(choice "${1%-system}")" = system ] ;;
         *)
             case ",${FEATURES:-}," in
-                ,,) is_default "$1" ;;
-                *,all,* | *",$1,"*) return 0 ;;
+                ,, | *",$1,"*) return 0 ;;
                 *) return 1 ;;
             esac
             ;;
     esac
-}
-
-# Whether a store is built in where nobody says which.
-is_default() {
-    [ "$1" != wiredtiger ]
 }
 
 # Where a store's library is to come from: system, own (a folder that the user names), or build.
@@ -122,7 +115,6 @@ choice() {
         leveldb) asked=${LEVELDB:-} own=${LEVELDB_DIR:-} ;;
         unqlite) asked="" own=${UNQLITE_DIR:-} ;;
         libmdbx) asked="" own=${LIBMDBX_DIR:-} ;;
-        wiredtiger) asked="" own=${WIREDTIGER_DIR:-} ;;
     esac
     if [ -n "$own" ]; then echo own; else echo "${asked:-build}"; fi
 }
@@ -170,11 +162,7 @@ apt_has_one() {
         if apt_has "$name"; then return 0; fi
     done
     # These may have come some other way.
-    case "$1" in
-        build-essential) have cc && have c++ && have make ;;
-        python3-pip) python3 -m pip --version >/dev/null 2>&1 ;;
-        *) return 1 ;;
-    esac
+    [ "$1" = build-essential ] && have cc && have c++ && have make
 }
 
 # The wanted lines whose package is missing, each package once.
@@ -392,6 +380,6 @@ fi
 setup_python
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac
-for engine in leveldb rocksdb unqlite libmdbx wiredtiger; do
+for engine in leveldb rocksdb unqlite libmdbx; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
 done

@@ -50,11 +50,10 @@ sources() {
     fake ar 'cat "$2" >/dev/null 2>&1; shift; cat "$@" >"$1.new" 2>/dev/null; mv "$1.new" "$1"'
     fake make ''
     fake getconf 'echo 2'
-    # The checksums of LevelDB's and WiredTiger's archives, and something for all else.
+    # The checksum of LevelDB's archive, and something for all else.
     # shellcheck disable=SC2016
     fake sha256sum 'case "$*" in
         *leveldb*) echo "'"$leveldb_sha256"'  $1" ;;
-        *wiredtiger*) echo "'"$wiredtiger_sha256"'  $1" ;;
         *) cat >/dev/null; echo 0123456789abcdef ;;
     esac'
     rocksdb=$box/crates/librocksdb-sys-1.0+2
@@ -77,18 +76,10 @@ sources() {
         touch "$box/leveldb-1.23/$part/one.cc" "$box/leveldb-1.23/$part/one_test.cc"
     done
     (cd "$box" && tar cf - leveldb-1.23 | gzip >leveldb.tar.gz)
-    made_up=$box/wiredtiger-$wiredtiger_version
-    mkdir -p "$made_up/dist" "$made_up/src/include" "$made_up/ext/compressors/snappy"
-    printf '# a comment\nsrc/btree/one.c\nsrc/btree/row_srch.c\nsrc/os_win/os.c  WINDOWS_HOST\nsrc/checksum/x86/crc.c  X86_HOST\n' \
-        >"$made_up/dist/filelist"
-    echo '#define WIREDTIGER_VERSION_MAJOR @VERSION_MAJOR@' >"$made_up/src/include/wiredtiger.in"
-    (cd "$box" && tar cf - "wiredtiger-$wiredtiger_version" | gzip >wiredtiger.tar.gz)
     # shellcheck disable=SC2016
     fake curl 'for word; do [ "$last" = -o ] && cp "$BOX/leveldb.tar.gz" "$word"; last=$word; done'
 }
 leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
-wiredtiger_sha256=$(sed -n 's/^wiredtiger_sha256=//p' scripts/engines.sh)
-wiredtiger_version=$(sed -n 's/^wiredtiger_version=//p' scripts/engines.sh)
 
 # Sources, and all engines built from them.
 built() {
@@ -341,6 +332,7 @@ verdict 'a build is found' said 0 "$box/home/.cache/storebench/engines/rocksdb-"
 verdict 'it has headers' test -e "$place/include/rocksdb/c.h"
 verdict 'it has a library' grep -q compiled "$place/lib/librocksdb.a"
 verdict 'it says what went into it' grep -q '^flags: .*-DNDEBUG' "$place/BUILD"
+verdict 'it says which Snappy it has' grep -q '^Snappy: ' "$place/BUILD"
 : >"$box/calls"
 run scripts/engines.sh rocksdb
 verdict 'a second time nothing is said' silent
@@ -366,23 +358,6 @@ echo '/* amalgamated source code (v0.14.5-0-g0) */' >"$box/crates/mdbx-sys-1.0+2
 rm -rf "$box"/home/.cache/storebench/engines/libmdbx-*
 run scripts/engines.sh libmdbx
 verdict 'sources of another libmdbx are refused' said 1 'does not hold libmdbx 0.14.4'
-# shellcheck disable=SC2016
-fake python3 'case "$*" in *download*) for word; do :; done; cp "$BOX/wiredtiger.tar.gz" "wiredtiger-${word#*==}.tar.gz" ;; esac'
-run scripts/engines.sh wiredtiger
-place=$(echo "$box"/home/.cache/storebench/engines/wiredtiger-"$wiredtiger_version"-*)
-verdict 'WiredTiger is fetched from PyPI by its version' called "pip download --quiet --no-deps --no-binary :all: --dest . wiredtiger==$wiredtiger_version"
-verdict 'a folder of its sources is compiled as one' called '-DHAVE_X86INTRIN_H -w -I. -Iwiredtiger/include -Iwiredtiger/src/include -c wiredtiger-btree.c'
-verdict 'those with names of others are compiled alone' called '-c wiredtiger-btree-more.c'
-verdict 'those of its machine are compiled' called '-c wiredtiger-checksum.c'
-verdict 'those of other systems are not' not_called wiredtiger-os_win
-verdict 'WiredTiger brings its header' grep -qx '#define WIREDTIGER_VERSION_MAJOR 11' "$place/include/wiredtiger.h"
-verdict 'it says which Snappy it has' grep -q '^Snappy: ' "$place/BUILD"
-rm -rf "$box"/home/.cache/storebench/engines/wiredtiger-*
-fake python3 'echo "ERROR: no matching distribution" >&2; exit 1'
-run scripts/engines.sh wiredtiger
-verdict 'WiredTiger can not be fetched' said 1 'could not be fetched by python3 -m pip (ERROR: no matching distribution)'
-run scripts/engines.sh --target armv7-unknown-linux-gnueabihf wiredtiger
-verdict 'WiredTiger is not for 32 bits' said 1 'WiredTiger is for processors of 64 bits'
 run scripts/engines.sh levledb
 verdict 'an unknown engine' said 2 "unknown engine 'levledb'"
 
@@ -548,10 +523,6 @@ verdict 'dist: no compilers' complained 'compilers are missing'
 mkdir -p "$box/out"
 run scripts/dist.sh --check "$box/out"
 verdict 'dist: nothing was made' complained 'does not hold what'
-run FEATURES=sqlite,wiredtiger scripts/dist.sh "$box/out"
-verdict 'dist: no package has WiredTiger' complained 'WiredTiger is under the GPL'
-run FEATURES=all scripts/dist.sh "$box/out"
-verdict 'dist: nor has one of all stores' complained 'WiredTiger is under the GPL'
 fake uname 'echo Darwin'
 run scripts/dist.sh "$box/out"
 verdict 'dist: not on macOS' complained 'packages are made on Linux only'

@@ -334,7 +334,7 @@ mod tests {
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
         assert_eq!(left_out[0].reason, Reason::NotOffered { store: "null", guarantee: Guarantee::Power });
-        assert_eq!(left_out[1].reason, Reason::UnknownStore);
+        assert_eq!(left_out[1].reason, Reason::UnknownStore("nosuch".into()));
     }
 
     #[test]

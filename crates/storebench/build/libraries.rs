@@ -92,19 +92,6 @@ pub const UNQLITE: Library = Library {
     assertions: &[],
 };
 
-/// WiredTiger checks its assertions where it was configured with HAVE_DIAGNOSTIC, and then says this.
-pub const WIREDTIGER: Library = Library {
-    feature: "wiredtiger",
-    engine: "WiredTiger",
-    link: "wiredtiger",
-    symbol: "wiredtiger_open",
-    header: "wiredtiger.h",
-    packages: None,
-    variable: "WIREDTIGER_DIR",
-    choice: None,
-    assertions: &["Expression returned false"],
-};
-
 /// The folder with Cargo.lock and scripts: the repository, or this package by itself, as a registry hands it on.
 pub fn root() -> Option<PathBuf> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);

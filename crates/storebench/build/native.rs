@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE, WIREDTIGER};
+use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE};
 
 /// Provides what the features that are on need.
 ///
@@ -27,7 +27,14 @@ pub fn provide() -> Result<()> {
         let found = ROCKSDB.find()?;
         println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}", rocksdb_version(&found)?);
         link(&ROCKSDB, &found)?;
-        link_cxx(&found)?;
+        // An archive needs the C++ runtime behind it.
+        if found.is_static {
+            let target = env::var("TARGET")?;
+            println!(
+                "cargo:rustc-link-lib=dylib={}",
+                if target.contains("apple") { "c++" } else { "stdc++" }
+            );
+        }
     }
     if has_feature("LIBMDBX") {
         link(&LIBMDBX, &LIBMDBX.find()?)?;
@@ -35,27 +42,11 @@ pub fn provide() -> Result<()> {
     if has_feature("UNQLITE") {
         link(&UNQLITE, &UNQLITE.find()?)?;
     }
-    if has_feature("WIREDTIGER") {
-        let found = WIREDTIGER.find()?;
-        glue(&WIREDTIGER, &found, &mut cc::Build::new(), "wiredtiger.c")?;
-        link(&WIREDTIGER, &found)?;
-        // Snappy's.
-        link_cxx(&found)?;
-    }
     Ok(())
 }
 
 fn has_feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
-}
-
-/// Links the C++ runtime behind an archive that needs it.
-fn link_cxx(found: &Found) -> Result<()> {
-    if found.is_static {
-        let target = env::var("TARGET")?;
-        println!("cargo:rustc-link-lib=dylib={}", if target.contains("apple") { "c++" } else { "stdc++" });
-    }
-    Ok(())
 }
 
 /// Compiles a file of the folder `native` with the library's header. The file of the same name of the benchmark `fidelity` is

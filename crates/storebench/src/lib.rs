@@ -37,7 +37,6 @@ pub const STORES: &[StoreDef] = &[
     stores::BERKELEYDB.seen(evidence::of),
     stores::LMDB.seen(evidence::of),
     stores::LIBMDBX.seen(evidence::of),
-    stores::WIREDTIGER,
     stores::UNQLITE.seen(evidence::of),
     stores::REDB.seen(evidence::of),
     stores::FJALL.seen(evidence::of),

@@ -38,7 +38,7 @@ impl Case<'_> {
     /// # Errors
     /// Why not.
     pub fn opens(&self) -> Result<&StoreDef, Reason> {
-        let store = self.store().ok_or(Reason::UnknownStore)?;
+        let store = self.store().ok_or_else(|| Reason::UnknownStore(self.cell.store().to_owned()))?;
         store.open.map_err(Reason::NotBuilt)?;
         match self.cell.guarantee().tier() {
             Some(guarantee) if store.offer(guarantee).is_none() => {

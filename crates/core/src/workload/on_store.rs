@@ -13,6 +13,7 @@ use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
+use crate::workload::reason::Reason;
 use crate::workload::spec::{Ended, Spec};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
@@ -23,8 +24,7 @@ use crate::workload::stop::Stop;
 /// When it is not known, or this build lacks it.
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
-    let store =
-        store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
+    let store = store.ok_or_else(|| Ended::Unsupported(Reason::UnknownStore(name.into()).to_string()))?;
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 

@@ -21,7 +21,7 @@ pub struct Omission {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
     /// No store of this name is in the table.
-    UnknownStore,
+    UnknownStore(String),
     /// This build lacks the store, with what to do about it.
     NotBuilt(&'static str),
     /// The store offers no such guarantee.
@@ -179,7 +179,7 @@ impl Reason {
         use Reason::{NoBackground, NoMachine, NoMemory, NoPlace, NoRoom, NoServer, NotBuilt, UnknownStore};
         matches!(
             self,
-            UnknownStore
+            UnknownStore(_)
                 | NotBuilt(_)
                 | NoRoom { .. }
                 | NoMemory { .. }
@@ -194,7 +194,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::UnknownStore => f.write_str("this storebench does not know the store"),
+            Reason::UnknownStore(name) => write!(f, "this version has no store {name}"),
             Reason::NotBuilt(why) => f.write_str(why),
             Reason::NotOffered { store, guarantee } => {
                 write!(f, "{store} does not offer the guarantee {guarantee}")
@@ -286,7 +286,7 @@ mod tests {
     fn each_reason_is_a_sentence_that_stays_the_same() {
         let store = "redb";
         let sentences = [
-            (Reason::UnknownStore, "this storebench does not know the store"),
+            (Reason::UnknownStore("tape".into()), "this version has no store tape"),
             (Reason::NotBuilt("build with --features redb"), "build with --features redb"),
             (
                 Reason::NotOffered { store, guarantee: Guarantee::Power },

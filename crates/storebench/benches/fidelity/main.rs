@@ -88,8 +88,6 @@ const CONTESTS: &[Contest] = &[
     contest::<direct::lmdb::Lmdb>("lmdb"),
     #[cfg(feature = "libmdbx")]
     contest::<direct::libmdbx::Libmdbx>("libmdbx"),
-    #[cfg(feature = "wiredtiger")]
-    contest::<direct::wiredtiger::WiredTiger>("wiredtiger"),
     #[cfg(feature = "unqlite")]
     contest::<direct::unqlite::UnQLite>("unqlite"),
     #[cfg(feature = "redb")]

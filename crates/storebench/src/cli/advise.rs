@@ -17,7 +17,7 @@ use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::extras::Extras;
 use super::output::{print, style, tell};
-use super::plan::check_store;
+use super::plan::built_store;
 use super::tune::{self, Asked};
 use super::{files, question, report, runs};
 
@@ -33,7 +33,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         ..question::question(&args.work, &earlier, extras)?
     };
     for store in args.store.iter().flatten() {
-        check_store(stores, store, true)?;
+        built_store(stores, store)?;
     }
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;

@@ -1,7 +1,7 @@
 //! The plan that a command line asks for: a study, its preset, and the changes of the arguments.
 
 use storebench_core::cell::Axis;
-use storebench_core::error::{Error, Exit, Result, meant, unknown};
+use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::machine::Core;
 use storebench_core::plan::{Plan, Source};
 use storebench_core::record::pool::Pool;
@@ -32,8 +32,12 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     let changes = args.changes();
     let named = changes.axes.names(Axis::STORE);
     plan.apply(changes)?;
-    for store in &plan.axes.texts(Axis::STORE) {
-        check_store(stores, store, named)?;
+    for name in &plan.axes.texts(Axis::STORE) {
+        if named {
+            built_store(stores, name)?
+        } else {
+            store(stores, name)?
+        };
     }
     check_settings(stores, &plan)?;
     given::as_engines_read(stores, &mut plan)?;
@@ -57,15 +61,30 @@ fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Sour
     claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
 }
 
-/// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.
-pub fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
-    let known = stores.iter().map(|store| store.name);
-    match stores.iter().find(|store| store.name == name) {
-        Some(StoreDef { open: Err(why), .. }) if named => {
-            Err(Error::new(Exit::UnknownStore, format!("the store {name} is not built: {why}")))
-        }
-        Some(_) => Ok(()),
-        None => Err(Error::new(Exit::UnknownStore, unknown("store", name, known))),
+/// The store of a name, whether it is built or not.
+///
+/// # Errors
+/// [`Exit::UnknownStore`] where this version has none.
+pub fn store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
+    stores.iter().find(|store| store.name == name).ok_or_else(|| {
+        let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
+        let hint = meant(name, known.iter().copied());
+        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        let message =
+            format!("this version has no store {}{hint}; it has {}", quoted(name), known.join(", "));
+        Error::new(Exit::UnknownStore, message)
+    })
+}
+
+/// The store of a name that a user gave.
+///
+/// # Errors
+/// [`Exit::UnknownStore`] where this version or this build has none.
+pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
+    let store = store(stores, name)?;
+    match store.open {
+        Ok(_) => Ok(store),
+        Err(why) => Err(Error::new(Exit::UnknownStore, format!("the store {name} is not built: {why}"))),
     }
 }
 
@@ -87,9 +106,7 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
 }
 
 fn check_setting(stores: &[StoreDef], store: &str, setting: &str) -> Result<()> {
-    check_store(stores, store, true)?;
-    let of_store = stores.iter().filter(|known| known.name == store);
-    let known: Vec<_> = of_store.flat_map(|store| store.settings).map(|known| known.name).collect();
+    let known: Vec<_> = built_store(stores, store)?.settings.iter().map(|known| known.name).collect();
     if known.contains(&setting) {
         return Ok(());
     }

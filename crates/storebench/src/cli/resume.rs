@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::Resumed;
 use storebench_core::place::{Place, image};
@@ -34,6 +34,9 @@ pub fn resume(
     let origin = path.join("run.json").display().to_string();
     let plan = Plan::parse(&run.header.plan, &origin)?;
     claims::of_plan(&run.header.plan, &origin)?;
+    for name in &plan.axes.texts(Axis::STORE) {
+        super::plan::store(stores, name)?;
+    }
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
             format!("{} was started with other versions of the stores: start a new run", path.display());

@@ -1,11 +1,11 @@
 //! `storebench settings`: what can be set of each store, and what that does.
 
-use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::shown::quoted;
+use storebench_core::error::{Exit, Result};
 use storebench_core::store::{SettingDef, StoreDef};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
+use super::plan;
 
 /// Prints the settings of one store, or of all.
 ///
@@ -13,7 +13,7 @@ use super::output::{WIDTH, print};
 /// [`Exit::UnknownStore`] for a name that is none.
 pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     let text = match only {
-        Some(name) => of(known(stores, name)?),
+        Some(name) => of(plan::store(stores, name)?),
         None => all(stores),
     };
     print(&fitted(&text))?;
@@ -24,17 +24,6 @@ pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
 fn fitted(text: &str) -> String {
     let indent = |line: &str| " ".repeat(line.len() - line.trim_start().len() + 2);
     text.lines().map(|line| wrap(line, WIDTH, &indent(line))).collect()
-}
-
-fn known<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
-    stores.iter().find(|store| store.name == name).ok_or_else(|| {
-        let hint = meant(name, stores.iter().map(|store| store.name));
-        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        Error::new(
-            Exit::UnknownStore,
-            format!("there is no store {}{hint}: storebench stores lists them", quoted(name)),
-        )
-    })
 }
 
 fn all(stores: &[StoreDef]) -> String {
@@ -123,7 +112,7 @@ mod tests {
     #[test]
     fn a_store_is_found_by_its_name_and_one_without_settings_says_so() {
         assert!(of(&MEMORY).contains("It has no settings."));
-        let error = known(&[MEMORY], "memroy").unwrap_err();
+        let error = plan::store(&[MEMORY], "memroy").unwrap_err();
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
         let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().promising("none at 0");

@@ -19,7 +19,7 @@ use self::measuring::Measuring;
 use super::args::TuneArgs;
 use super::extras::Extras;
 use super::output::{print, style, tell};
-use super::plan::check_store;
+use super::plan::built_store;
 use super::{files, question, report, runs};
 
 /// The request for a tuning: which store, where, for how long.
@@ -36,10 +36,7 @@ pub struct Asked<'a> {
 
 /// Finds settings for a user's work.
 pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit> {
-    check_store(stores, &args.store, true)?;
-    let Some(store) = stores.iter().find(|store| store.name == args.store) else {
-        return Err(Error::new(Exit::UnknownStore, format!("there is no store {}", args.store)));
-    };
+    let store = built_store(stores, &args.store)?;
     let earlier = runs::read_all(args.from.as_slice(), &args.answer.out)?;
     let question = Question {
         max_memory_bytes: args.memory.map(|most| most.0),

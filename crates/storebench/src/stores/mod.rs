@@ -43,8 +43,7 @@ mod libmdbx;
     feature = "leveldb",
     feature = "libmdbx",
     feature = "rocksdb",
-    feature = "unqlite",
-    feature = "wiredtiger"
+    feature = "unqlite"
 ))]
 mod linked;
 #[cfg(feature = "lmdb")]
@@ -55,13 +54,7 @@ mod mapped;
 mod mariadb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
-#[cfg(any(
-    feature = "leveldb",
-    feature = "libmdbx",
-    feature = "rocksdb",
-    feature = "unqlite",
-    feature = "wiredtiger"
-))]
+#[cfg(any(feature = "leveldb", feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
 mod opaque;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod owned;
@@ -92,16 +85,13 @@ mod sqlite;
         feature = "rocksdb",
         feature = "sled",
         feature = "sqlite",
-        feature = "unqlite",
-        feature = "wiredtiger"
+        feature = "unqlite"
     )),
     allow(dead_code, reason = "a build with few stores needs few of its helpers")
 )]
 mod support;
 #[cfg(feature = "unqlite")]
 mod unqlite;
-#[cfg(feature = "wiredtiger")]
-mod wiredtiger;
 
 #[cfg(feature = "libmdbx")]
 pub use self::libmdbx::make_quiet as make_libmdbx_quiet;
@@ -112,7 +102,6 @@ store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");
 store!("berkeleydb", berkeleydb::BERKELEYDB, "B-tree, with or without transactions");
 store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
 store!("libmdbx", libmdbx::LIBMDBX, "memory-mapped B+tree, copy on write, from LMDB");
-store!("wiredtiger", wiredtiger::WIREDTIGER, "B-tree with checkpoints, with or without a log");
 store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
 store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
 store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");

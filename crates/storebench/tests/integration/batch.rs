@@ -6,7 +6,7 @@ use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 
-const STORES: [&str; 17] = [
+const STORES: [&str; 16] = [
     "berkeleydb",
     "etcd",
     "fjall",
@@ -23,7 +23,6 @@ const STORES: [&str; 17] = [
     "sled",
     "sqlite",
     "unqlite",
-    "wiredtiger",
 ];
 const SMALL: &str = "--transactions 3 --statements 20 --trials 1 --guarantee default";
 

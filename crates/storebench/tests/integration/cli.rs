@@ -16,6 +16,7 @@ pub(crate) mod machines;
 mod memory;
 mod own_tables;
 pub mod plans;
+mod removed_stores;
 mod reports;
 mod resting;
 mod run_folders;

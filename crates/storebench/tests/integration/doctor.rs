@@ -48,7 +48,7 @@ fn a_study_that_needs_more_than_there_is_fails() {
     assert_ne!(own, plan);
     scratch.write("own.toml", own);
     let said = scratch.storebench("doctor own.toml").ends(Exit::Incomplete);
-    assert!(said.out.contains("need more: no store is called of-nobody"), "{said}");
+    assert!(said.out.contains("need more: this version has no store of-nobody"), "{said}");
     scratch.storebench("doctor nosuch").complains(Exit::BadPlan, &["nosuch"]);
     scratch.storebench("doctor --at nowhere").complains(Exit::BadValue, &["nowhere"]);
     // The study that it says can be run can be run.

@@ -9,8 +9,7 @@
     feature = "lmdb",
     feature = "rocksdb",
     feature = "sqlite",
-    feature = "unqlite",
-    feature = "wiredtiger"
+    feature = "unqlite"
 ))]
 mod c;
 #[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
@@ -28,8 +27,7 @@ mod sqlite;
     feature = "lmdb",
     feature = "rocksdb",
     feature = "sqlite",
-    feature = "unqlite",
-    feature = "wiredtiger"
+    feature = "unqlite"
 ))]
 mod told;
 
@@ -109,7 +107,6 @@ const TUNED: OfStores = &[
             ("liforeclaim", "true", "MDBX_LIFORECLAIM"),
         ],
     ),
-    ("wiredtiger", &[("cache_size", "16777216", ""), ("leaf_page_max", "8192", "")]),
     (
         "redb",
         &[
@@ -143,7 +140,6 @@ const TUNED: OfStores = &[
 const OF_THE_LOG: OfStores = &[
     ("sqlite", &[("wal_autocheckpoint", "500", ""), ("journal_size_limit", "65536", "")]),
     ("berkeleydb", &[("lg_max", "1048576", ""), ("lg_bsize", "65536", ""), ("checkpoint_kbyte", "1024", "")]),
-    ("wiredtiger", &[("log_file_max", "1048576", ""), ("checkpoint_log_size", "2097152", "")]),
 ];
 
 fn def(name: &str) -> &'static StoreDef {

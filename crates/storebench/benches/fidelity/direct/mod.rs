@@ -24,8 +24,6 @@ pub mod sled;
 pub mod sqlite;
 #[cfg(feature = "unqlite")]
 pub mod unqlite;
-#[cfg(feature = "wiredtiger")]
-pub mod wiredtiger;
 
 use std::ffi::CString;
 use std::path::Path;

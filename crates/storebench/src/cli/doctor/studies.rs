@@ -92,11 +92,7 @@ impl Tally {
             if left.reason == Reason::NoTrace {
                 self.asks_for = Some("--trace FILE");
             } else if left.reason.is_of_the_machine() && !is_of_limits(left) {
-                let reason = match &left.reason {
-                    Reason::UnknownStore => format!("no store is called {}", left.cell.store()),
-                    other => other.to_string(),
-                };
-                let ids = self.lacks.entry(reason).or_default();
+                let ids = self.lacks.entry(left.reason.to_string()).or_default();
                 ids.insert(left.cell.id());
             }
         }

@@ -14,7 +14,7 @@ fn an_unknown_store_is_named_with_what_was_probably_meant() {
     scratch.storebench("run crud --store sqllite").complains(Exit::UnknownStore, &known);
     scratch
         .storebench("run crud --store lmdb,tape --dry-run")
-        .complains(Exit::UnknownStore, &["\"tape\"", "there are sqlite, leveldb"]);
+        .complains(Exit::UnknownStore, &["\"tape\"", "it has sqlite, leveldb"]);
     scratch.storebench("run crud --set tape.speed=9").complains(Exit::UnknownStore, &["\"tape\""]);
     assert!(scratch.contents().is_empty(), "nothing is made for what can't run");
 }

@@ -4,8 +4,7 @@ use super::subject::{Subject, assert_holds, for_each, for_each_keeping, key, val
 use storebench_core::store::{Guarantee, Store, StoreError};
 
 /// The engines that check their own files.
-const HAVE_A_CHECK: [&str; 7] =
-    ["sqlite", "berkeleydb", "libmdbx", "wiredtiger", "redb", "postgres", "mariadb"];
+const HAVE_A_CHECK: [&str; 6] = ["sqlite", "berkeleydb", "libmdbx", "redb", "postgres", "mariadb"];
 
 /// Writes records, updates some and removes some.
 fn write(subject: &Subject, store: &dyn Store) {

@@ -82,15 +82,6 @@ const SAMPLES: &[Sample] = &[
         &[("pagesize", "512"), ("nomeminit", "true"), ("growth_step", "1048576")],
         Power,
     ),
-    ("wiredtiger", None, &[("cache_size", "4194304"), ("leaf_page_max", "8192")], Lost),
-    ("wiredtiger", None, &[("transaction_sync", "off"), ("log_file_max", "1048576")], Lost),
-    ("wiredtiger", None, &[("transaction_sync", "none"), ("cache_size", "16777216")], Process),
-    (
-        "wiredtiger",
-        Some(Power),
-        &[("checkpoint_log_size", "2097152"), ("log_file_max", "1048576"), ("leaf_page_max", "65536")],
-        Power,
-    ),
     ("redb", Some(Lost), &[("cache_size", "1048576"), ("two_phase_commit", "true")], Lost),
     ("redb", None, &[("quick_repair", "true"), ("durability", "immediate")], Power),
     (

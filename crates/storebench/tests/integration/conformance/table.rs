@@ -60,7 +60,6 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("berkeleydb", cfg!(feature = "berkeleydb")),
         ("lmdb", cfg!(feature = "lmdb")),
         ("libmdbx", cfg!(feature = "libmdbx")),
-        ("wiredtiger", cfg!(feature = "wiredtiger")),
         ("unqlite", cfg!(feature = "unqlite")),
         ("redb", cfg!(feature = "redb")),
         ("fjall", cfg!(feature = "fjall")),

@@ -9,7 +9,7 @@ use super::storebench;
 const MOST: u64 = 4_000;
 
 /// Stores that any build has beside those that this one has of these.
-const STORES: [&str; 11] = [
+const STORES: [&str; 10] = [
     "flat-folder",
     "nested-folder",
     "fjall",
@@ -20,7 +20,6 @@ const STORES: [&str; 11] = [
     "sled",
     "sqlite",
     "unqlite",
-    "wiredtiger",
 ];
 
 /// A small run of each study that varies what makes its page long, without the stores.

@@ -31,7 +31,6 @@ fn engine(store: &str) -> Engine {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
         "libmdbx" => library("mdbx", option_env!("STOREBENCH_LIBMDBX_PREFIX")),
-        "wiredtiger" => library("wiredtiger", option_env!("STOREBENCH_WIREDTIGER_PREFIX")),
         "unqlite" => library("unqlite", option_env!("STOREBENCH_UNQLITE_PREFIX")),
         other => panic!("{other} has no code in C"),
     }
@@ -183,12 +182,6 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
         return missing("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
     }
     check("sqlite");
-}
-
-#[cfg(feature = "wiredtiger")]
-#[test]
-fn wiredtiger_takes_the_code_and_reads_back_the_same() {
-    check("wiredtiger");
 }
 
 #[cfg(feature = "unqlite")]

@@ -74,14 +74,8 @@ impl BatchParameters {
 
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
-    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
-    }
-    if let Some(guarantee) = case.cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
+    if let Err(reason) = case.opens() {
+        return Some(reason);
     }
     let work = BatchParameters::of(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
@@ -170,7 +164,7 @@ mod tests {
         };
         assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(Reason::TooLarge { .. })));
         assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(Reason::Contradiction(_))));
-        assert_eq!(of(&cell("nosuch", "1"), u64::MAX).0, Some(Reason::UnknownStore));
+        assert_eq!(of(&cell("nosuch", "1"), u64::MAX).0, Some(Reason::UnknownStore("nosuch".into())));
         let (none, quick) = of(&cell("memory", "100"), 1 << 30);
         assert_eq!(none, None);
         assert!(of(&cell("flat-folder", "100"), 1 << 30).1 > 10.0 * quick);
