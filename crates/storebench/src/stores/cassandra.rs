@@ -51,7 +51,7 @@ pub const CASSANDRA: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/cassandra.yaml")),
-    bindings: &[],
+    python: None,
     evidence: &[],
     server: Some(&CassandraServer::SERVER),
     library: None,

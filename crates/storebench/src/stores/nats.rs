@@ -51,7 +51,7 @@ pub const NATS: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/nats.conf")),
-    bindings: &[],
+    python: None,
     evidence: &[],
     server: Some(&NatsServer::SERVER),
     library: None,

@@ -9,9 +9,7 @@ mod session;
 mod told;
 mod topology;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
-};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
@@ -56,7 +54,7 @@ pub const REDIS: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
-    bindings: &[Snippet::python(include_str!("../snippets/redis.py"))],
+    python: Some(include_str!("../snippets/redis.py")),
     evidence: &[],
     server: Some(&RedisServer::SERVER),
     library: None,

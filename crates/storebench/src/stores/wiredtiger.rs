@@ -16,8 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
@@ -72,7 +72,7 @@ pub const WIREDTIGER: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/wiredtiger.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/wiredtiger.py"))],
+    python: Some(include_str!("../snippets/wiredtiger.py")),
     evidence: &[],
     server: None,
     library: None,
