@@ -37,7 +37,6 @@ test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that
 test        python3-pymysql         -               runs the code in Python that advise shows for MariaDB
 test        python3-redis           -               runs the code in Python that advise shows for Redis
 test        python3-venv            -               keeps packages for Python that Debian does not have
-test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
 test        firefox-esr|firefox     -               opens the site of results
 test        ffmpeg                  ffmpeg          decodes the video of a background load

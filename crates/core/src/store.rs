@@ -12,7 +12,6 @@ mod guarantee;
 mod library;
 mod setting;
 mod share;
-mod snippet;
 pub mod sql;
 mod upkeep;
 
@@ -34,7 +33,6 @@ pub use self::guarantee::Guarantee;
 pub use self::library::Library;
 pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
-pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
 pub use self::upkeep::Upkeep;
 use crate::server;
@@ -393,8 +391,8 @@ pub struct StoreDef {
     /// The lines of code that open it in an application, shown by `storebench advise`: a template for its settings, as
     /// docs/adding-a-store.md describes it.
     pub snippet: Option<&'static str>,
-    /// The same in the languages that it has bindings for, beside that of `snippet`.
-    pub bindings: &'static [Snippet],
+    /// The same in Python.
+    pub python: Option<&'static str>,
     /// The function that finds the findings of power cuts, by guarantee, from the store's name.
     pub evidence: fn(&str) -> &'static [Evidence],
     /// For one of [`Kind::Server`]: what its server needs.
@@ -436,7 +434,7 @@ impl StoreDef {
             shipped: Guarantee::None,
             settings: &[],
             snippet: None,
-            bindings: &[],
+            python: None,
             evidence: |_| &[],
             server: None,
             library: None,

@@ -333,7 +333,11 @@ fn ratio_at(ratios: &[f64], confidence: f64) -> Option<Ratio> {
 pub(crate) mod tests {
     use super::*;
 
-    pub use super::cliff::normal;
+    /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
+    pub fn normal(random: &mut fastrand::Rng) -> f64 {
+        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * random.f64()).cos()
+    }
 
     /// The share of simulated samples of size `n` whose interval contains the truth.
     fn coverage(

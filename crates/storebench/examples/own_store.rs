@@ -53,7 +53,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     settings: &[],
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
-    bindings: &[],
+    python: None,
     evidence: |_| &[],
     server: None,
     library: None,

@@ -33,7 +33,7 @@ pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
         shipped: tier(described.shipped),
         settings,
         snippet: None,
-        bindings: &[],
+        python: None,
         evidence: |_| &[],
         server: None,
         library: Some(&loaded.library),

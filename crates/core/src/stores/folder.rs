@@ -23,8 +23,8 @@ use self::config::Config;
 use self::durable::{GroupSync, Left};
 use self::path::{Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX};
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Snippet,
-    Store, StoreDef, StoreError,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    StoreDef, StoreError,
 };
 
 /// All files in one directory.
@@ -78,7 +78,7 @@ const FOLDER: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
-    bindings: &[Snippet::python(include_str!("folder/snippet.py"))],
+    python: Some(include_str!("folder/snippet.py")),
     evidence: |_| &[],
     server: None,
     library: None,

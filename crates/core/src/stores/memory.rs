@@ -35,7 +35,7 @@ pub const MEMORY: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
-    bindings: &[],
+    python: None,
     evidence: |_| &[],
     server: None,
     library: None,

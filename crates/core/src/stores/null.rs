@@ -31,7 +31,7 @@ pub const NULL: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
-    bindings: &[],
+    python: None,
     evidence: |_| &[],
     server: None,
     library: None,

@@ -17,8 +17,8 @@ use rustix::io::Errno;
 
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError, Threads,
 };
 
 /// More than this is not kept in one file that every change rewrites.
@@ -66,7 +66,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: &[],
     snippet: Some(include_str!("one_file/snippet.txt")),
-    bindings: &[Snippet::python(include_str!("one_file/snippet.py"))],
+    python: Some(include_str!("one_file/snippet.py")),
     evidence: |_| &[],
     server: None,
     library: None,

@@ -1,25 +1,19 @@
 //! The code that opens a store as it was open: a store's own lines, with the settings that were read back put in.
 
-use storebench_core::store::{Language, Setting, StoreDef};
+use storebench_core::store::{Setting, StoreDef};
 
 use crate::terminal::grid::one_line;
 
-/// The code for a store in each of its languages; `None` where it has none.
+/// The code for a store in its own language and in Python; `None` where it has none.
 pub fn code(store: &StoreDef, version: &str, settings: &[Setting]) -> Option<String> {
-    let templates = store.snippet.into_iter().chain(store.bindings.iter().map(|snippet| snippet.template));
+    let templates = store.snippet.into_iter().chain(store.python);
     let all: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// The same in one language: that which is asked for, or else the store's first.
-pub fn code_in(
-    store: &StoreDef,
-    version: &str,
-    settings: &[Setting],
-    language: Option<Language>,
-) -> Option<String> {
-    let asked = store.bindings.iter().find(|snippet| Some(snippet.language) == language);
-    let template = asked.map(|snippet| snippet.template).or(store.snippet)?;
+/// The same in one of them: in Python if that is asked for and there is such code, else in the store's own language.
+pub fn code_in_one(store: &StoreDef, version: &str, settings: &[Setting], in_python: bool) -> Option<String> {
+    let template = store.python.filter(|_| in_python).or(store.snippet)?;
     Some(fill(template, version, settings))
 }
 

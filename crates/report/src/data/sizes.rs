@@ -16,7 +16,7 @@ use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::joined;
 use crate::column::{Column, MEAN_LATENCY, THROUGHPUT};
 use crate::layout::Position;
-use crate::stats::cliff::{Cliff, Finder};
+use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, Terms, compare, decide_on};
 
 /// Sizes are told apart by thousandths of the memory.
@@ -62,7 +62,7 @@ pub struct Fall {
     pub store: String,
     /// Its figures by size.
     pub sizes: Vec<AtSize>,
-    /// Where throughput falls, in times the memory.
+    /// Between which sizes throughput falls, in times the memory.
     pub cliff: Cliff,
     /// Throughput outside over that inside, paired by block.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ impl Fall {
     /// Where it falls, on a scale; `None` where it does not, or that is not known.
     fn place(&self) -> Option<f64> {
         match self.cliff {
-            Cliff::At { at, low, high } => Some(at.unwrap_or((low * high).sqrt())),
+            Cliff::At { low, high } => Some((low * high).sqrt()),
             Cliff::None | Cliff::Unknown => None,
         }
     }
@@ -182,20 +182,14 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
             }
         }
     }
-    let mut finder = Finder::default();
     let several = |gathered: &Gathered<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
     let there = all.into_iter().filter(|(_, gathered)| several(gathered));
-    let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered, &mut finder));
+    let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered));
     // Where all failed there is nothing to tell.
     told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
-fn of(
-    merged: &Merged<'_>,
-    (key, rest): (GroupKey, Position),
-    mut gathered: Gathered<'_>,
-    finder: &mut Finder,
-) -> Sizes {
+fn of(merged: &Merged<'_>, (key, rest): (GroupKey, Position), mut gathered: Gathered<'_>) -> Sizes {
     let measured: Vec<u64> = gathered.stores.values().flat_map(BTreeMap::keys).copied().collect();
     let (least, most) = (measured.iter().min().copied(), measured.iter().max().copied());
     let ends = (least.filter(|least| *least as f64 <= PARTS), most.filter(|most| *most as f64 > PARTS));
@@ -203,7 +197,7 @@ fn of(
     gathered.operations.sort_by_key(|name| name != OVERALL);
     let falls = |name: &String| Falls {
         operation: name.clone(),
-        stores: falls(merged, &gathered.stores, name, ends, finder),
+        stores: falls(merged, &gathered.stores, name, ends),
     };
     let own = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
     let words: Vec<String> = own.map(|(axis, value)| (axis.def().words)(value)).collect();
@@ -225,7 +219,6 @@ fn falls(
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
     name: &str,
     (inside, outside): (Option<u64>, Option<u64>),
-    finder: &mut Finder,
 ) -> Vec<Fall> {
     let mut found = Vec::new();
     let mut kept: Vec<Series<BlockKey>> = Vec::new();
@@ -250,7 +243,7 @@ fn falls(
                 .iter()
                 .filter_map(|(times, series)| at_size(sizes, *times, series, name))
                 .collect(),
-            cliff: finder.find(&in_times),
+            cliff: cliff::find(&in_times),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
             falls_last: false,
             falls_least: false,
@@ -364,8 +357,8 @@ pub(crate) mod tests {
         let [sqlite, redb, lmdb] = falls.stores.as_slice() else { panic!() };
         assert_eq!(sqlite.cliff, Cliff::None);
         for (fall, planted, kept) in [(redb, 1.5, 0.5), (lmdb, 0.75, 0.1)] {
-            let Cliff::At { at: Some(at), low, high } = fall.cliff else { panic!("{fall:?}") };
-            assert!(low < planted && planted < high && (at / planted).ln().abs() < 0.2, "{fall:?}");
+            let Cliff::At { low, high } = fall.cliff else { panic!("{fall:?}") };
+            assert!(low <= planted && planted < high, "{fall:?}");
             assert!((fall.kept.unwrap().ratio.value / kept - 1.0).abs() < 0.05, "{fall:?}");
         }
         assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_last), [false, true, false]);

@@ -28,8 +28,8 @@ struct Line {
     /// Data over memory, and the numbers of the cells that were of that size.
     times: Vec<f64>,
     cells: Vec<usize>,
-    /// Where throughput falls, by operation: at, from, to; at is absent where it can't be placed.
-    cliffs: IndexMap<String, (Option<f64>, f64, f64)>,
+    /// The sizes between which throughput falls, by operation.
+    cliffs: IndexMap<String, (f64, f64)>,
 }
 
 /// The lines of all tables.
@@ -53,9 +53,9 @@ fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
         let name = names.get_index(store).copied().unwrap_or_default();
         let of = |falls: &Falls| {
             let fall = falls.stores.iter().find(|fall| fall.store == name)?;
-            let Cliff::At { at, low, high } = fall.cliff else { return None };
+            let Cliff::At { low, high } = fall.cliff else { return None };
             let digits = |value: f64| rounded(value, DIGITS);
-            Some((falls.operation.clone(), (at.map(digits), digits(low), digits(high))))
+            Some((falls.operation.clone(), (digits(low), digits(high))))
         };
         Line {
             store,
@@ -70,8 +70,7 @@ fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
 /// Room for the charts, below the filters.
 pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
-                           By data over memory. A triangle with a bar marks from where on throughput falls more steeply, and between \
-                           which sizes that may be; a bar alone: sizes are too few to place it.</p>\
+                           By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\
                            <div class=\"content\"></div></section>";
     Html::of(is_there(merged).then_some(Literal(SECTION)))
 }

@@ -33,7 +33,6 @@ const SIZES: Shape = Shape {
         Column::estimate("latency_mean", Unit::Nanoseconds),
         Column::estimate("latency_p99", Unit::Nanoseconds),
         Column::text("cliff").at(Place::Line, "cliff"),
-        Column::real("cliff_at", Unit::Count),
         Column::real("cliff_low", Unit::Count),
         Column::real("cliff_high", Unit::Count),
         Column::estimate("kept", Unit::Count).at(Place::Line, "falls by"),
@@ -92,10 +91,10 @@ fn row(
     at: &AtSize,
 ) -> Vec<(&'static str, Cell)> {
     let mean = |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |of| Cell::estimate(of.mean));
-    let (kind, [cliff_at, low, high]) = match fall.cliff {
-        Cliff::At { at, low, high } => ("at", [at, Some(low), Some(high)]),
-        Cliff::None => ("none", [None; 3]),
-        Cliff::Unknown => ("unknown", [None; 3]),
+    let (kind, [low, high]) = match fall.cliff {
+        Cliff::At { low, high } => ("at", [Some(low), Some(high)]),
+        Cliff::None => ("none", [None; 2]),
+        Cliff::Unknown => ("unknown", [None; 2]),
     };
     let kept = fall.kept.as_ref();
     vec![
@@ -112,7 +111,6 @@ fn row(
         ("latency_mean", mean(&at.latency_ns)),
         ("latency_p99", mean(&at.p99_ns)),
         ("cliff", Cell::text(kind).shown(cliff(fall.cliff))),
-        ("cliff_at", Cell::or_none(cliff_at, Cell::real)),
         ("cliff_low", Cell::or_none(low, Cell::real)),
         ("cliff_high", Cell::or_none(high, Cell::real)),
         ("kept", Cell::or_none(kept, |kept| Cell::estimate(kept.ratio).shown(falls_by(kept)))),

@@ -462,7 +462,7 @@ fn stores_stand_by_where_they_fall() {
     let of =
         |store: &str| rows.iter().find(|row| row["store"] == store && row["operation"] == "insert").unwrap();
     assert_eq!((of("redb")["cliff"].as_str(), of("redb")["falls_last"].as_str()), ("at", "1"));
-    assert_eq!((of("sqlite")["cliff"].as_str(), of("sqlite")["cliff_at"].as_str()), ("none", ""));
+    assert_eq!((of("sqlite")["cliff"].as_str(), of("sqlite")["cliff_low"].as_str()), ("none", ""));
 }
 
 #[test]

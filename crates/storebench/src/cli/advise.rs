@@ -5,7 +5,7 @@ mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::store::{Language, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::rough_duration;
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::{Goal, Question};
@@ -72,7 +72,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let code = opened(&advice, best, args).filter(|_| !args.tune);
     print(&advice.text(code.as_ref().map(|(shown, _)| shown.as_str()), style()))?;
     if let (Some(best), Some(_)) = (best, &code) {
-        tune::tell_other_languages(best);
+        tune::tell_other_language(best);
     }
     let lead = advice.lead(code.as_ref().map(|(_, all)| all.as_str()));
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
@@ -91,10 +91,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     }
 }
 
-/// The code for the recommended store: that which is shown, and in all languages.
+/// The code for the recommended store: that which is shown, and in both languages.
 fn opened(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
     let (best, store) = (advice.verdict.ranking.first()?, store?);
-    let shown = snippet::code_in(store, &best.version, &best.settings, args.answer.code.map(Language::from))?;
+    let shown = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
     Some((shown, snippet::code(store, &best.version, &best.settings)?))
 }
 
@@ -114,7 +114,7 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
         },
         budget,
         seed: args.answer.seed,
-        code: args.answer.code.map(Language::from),
+        in_python: args.answer.code.is_some(),
         at: args.answer.at.as_deref(),
         out: &args.answer.out,
     };

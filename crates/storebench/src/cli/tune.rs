@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::Run;
-use storebench_core::store::{Language, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;
@@ -28,8 +28,8 @@ pub struct Asked<'a> {
     pub question: &'a Question,
     pub budget: Duration,
     pub seed: u64,
-    /// The language of the code on the terminal.
-    pub code: Option<Language>,
+    /// Whether the terminal has the code in Python.
+    pub in_python: bool,
     pub at: Option<&'a Path>,
     pub out: &'a Path,
 }
@@ -52,7 +52,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         question: &question,
         budget: args.budget.0,
         seed: args.answer.seed,
-        code: args.answer.code.map(Language::from),
+        in_python: args.answer.code.is_some(),
         at: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
@@ -85,24 +85,23 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
     Ok(Exit::Success)
 }
 
-/// Says in which languages the code can be had beside that which is shown.
-pub fn tell_other_languages(store: &StoreDef) {
-    let others: Vec<&str> = store.bindings.iter().map(|snippet| snippet.language.name()).collect();
-    if !others.is_empty() {
-        tell(&format!("\nthe code in another language: --from RUN --code {}", others.join(" or ")));
+/// Says that the code can be had in Python, too.
+pub fn tell_other_language(store: &StoreDef) {
+    if store.python.is_some() {
+        tell("\nthe code in another language: --from RUN --code python");
     }
 }
 
 /// Prints the answer, and writes it to pages.
 fn show(stores: &[StoreDef], asked: &Asked<'_>, runs: &[Run], pages: &[PathBuf]) -> Result<()> {
-    let Asked { store, question, code, .. } = *asked;
+    let Asked { store, question, in_python, .. } = *asked;
     let harness = report::harness(stores);
     let merged = Merged::new(runs, &harness);
     let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());
-    let shown = snippet::code_in(store, version, settings, code);
+    let shown = snippet::code_in_one(store, version, settings, in_python);
     print(&tuned.text(shown.as_deref(), style()))?;
-    tell_other_languages(store);
+    tell_other_language(store);
     let lead = tuned.lead(snippet::code(store, version, settings).as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;

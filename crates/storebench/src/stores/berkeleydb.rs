@@ -23,8 +23,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Upkeep,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, SETTINGS};
@@ -83,7 +83,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
+    python: Some(include_str!("../snippets/berkeleydb.py")),
     evidence: |_| &[],
     server: None,
     library: None,

@@ -47,7 +47,7 @@ pub const ETCD: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),
-    bindings: &[],
+    python: None,
     evidence: |_| &[],
     server: Some(&EtcdServer::SERVER),
     library: None,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
+    Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
 };
 
 use self::plan::{Fixed, Plan};
@@ -64,7 +64,7 @@ pub const FJALL: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
-    bindings: &[Snippet::python(include_str!("../snippets/fjall.py"))],
+    python: Some(include_str!("../snippets/fjall.py")),
     evidence: |_| &[],
     server: None,
     library: None,

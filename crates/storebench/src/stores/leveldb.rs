@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Held, Kind, Offer, OpenOptions, Result, Session, Setting, Snippet,
-    Store, StoreBuild, StoreDef, StoreError, Upkeep,
+    Capabilities, Danger, Guarantee, Held, Kind, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -52,7 +52,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
+    python: Some(include_str!("../snippets/leveldb.py")),
     evidence: |_| &[],
     server: None,
     library: None,

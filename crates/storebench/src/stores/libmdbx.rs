@@ -13,7 +13,7 @@ use std::path::Path;
 
 use storebench_core::store::{
     Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
-    Session, Setting, SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};
@@ -64,7 +64,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/libmdbx.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/libmdbx.py"))],
+    python: Some(include_str!("../snippets/libmdbx.py")),
     evidence: |_| &[],
     server: None,
     library: None,

@@ -9,7 +9,7 @@ use std::path::Path;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
-    Session, Setting, SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
@@ -66,7 +66,7 @@ pub const LMDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
+    python: Some(include_str!("../snippets/lmdb.py")),
     evidence: |_| &[],
     server: None,
     library: None,

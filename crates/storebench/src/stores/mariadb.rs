@@ -8,9 +8,7 @@ mod password;
 mod settle;
 mod wire;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
-};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
 
 use self::dialect::Mysql;
 use super::support::server::{Server, open};
@@ -57,7 +55,7 @@ pub const MARIADB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
-    bindings: &[Snippet::python(include_str!("../snippets/mariadb.py"))],
+    python: Some(include_str!("../snippets/mariadb.py")),
     evidence: |_| &[],
     server: Some(&Mysql::SERVER),
     library: None,

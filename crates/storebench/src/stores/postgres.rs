@@ -7,7 +7,7 @@ mod password;
 mod wire;
 
 use storebench_core::store::{
-    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads,
 };
 
 use self::dialect::Postgresql;
@@ -68,7 +68,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
-    bindings: &[Snippet::python(include_str!("../snippets/postgres.py"))],
+    python: Some(include_str!("../snippets/postgres.py")),
     evidence: |_| &[],
     server: Some(&Postgresql::SERVER),
     library: None,

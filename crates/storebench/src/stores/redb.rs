@@ -6,8 +6,7 @@ use redb::{
 };
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
-    TransactionBody,
+    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
@@ -52,7 +51,7 @@ pub const REDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
-    bindings: &[Snippet::python(include_str!("../snippets/redb.py"))],
+    python: Some(include_str!("../snippets/redb.py")),
     evidence: |_| &[],
     server: None,
     library: None,

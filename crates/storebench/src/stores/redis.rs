@@ -5,9 +5,7 @@ mod config;
 mod kind;
 mod session;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, Snippet, StoreDef, Threads,
-};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
@@ -52,7 +50,7 @@ pub const REDIS: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
-    bindings: &[Snippet::python(include_str!("../snippets/redis.py"))],
+    python: Some(include_str!("../snippets/redis.py")),
     evidence: |_| &[],
     server: Some(&RedisServer::SERVER),
     library: None,

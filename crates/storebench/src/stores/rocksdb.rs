@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use storebench_core::store::{
     Aging, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session,
-    Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appending;
@@ -73,7 +73,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/rocksdb.py"))],
+    python: Some(include_str!("../snippets/rocksdb.py")),
     evidence: |_| &[],
     server: None,
     library: None,

@@ -10,8 +10,7 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 use sled::{Batch as Writes, Config, Db};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
-    TransactionBody,
+    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
@@ -55,7 +54,7 @@ pub const SLED: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/sled.rs.txt")),
-    bindings: &[Snippet::python(include_str!("../snippets/sled.py"))],
+    python: Some(include_str!("../snippets/sled.py")),
     evidence: |_| &[],
     server: None,
     library: None,

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
     Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
-    Session, Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -81,11 +81,7 @@ pub const SQLITE: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
-    bindings: &[
-        Snippet::c(include_str!("../snippets/sqlite.c")),
-        Snippet::rust(include_str!("../snippets/sqlite.rs.txt")),
-        Snippet::python(include_str!("../snippets/sqlite.py")),
-    ],
+    python: Some(include_str!("../snippets/sqlite.py")),
     evidence: |_| &[],
     server: None,
     library: None,

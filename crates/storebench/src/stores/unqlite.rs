@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, SettingDef,
-    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -59,7 +59,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
-    bindings: &[Snippet::python(include_str!("../snippets/unqlite.py"))],
+    python: Some(include_str!("../snippets/unqlite.py")),
     evidence: |_| &[],
     server: None,
     library: None,

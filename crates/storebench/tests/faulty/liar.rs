@@ -70,7 +70,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,
-        bindings: &[],
+        python: None,
         evidence: |_| &[],
         server: None,
         library: None,

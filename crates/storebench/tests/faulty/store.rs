@@ -28,7 +28,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,
-        bindings: &[],
+        python: None,
         evidence: |_| &[],
         server: None,
         library: None,

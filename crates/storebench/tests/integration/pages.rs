@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use storebench::STORES;
+use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind, Loss, StoreDef};
 use storebench_report::claims;
@@ -271,4 +272,27 @@ fn every_store_has_its_guarantees_described() {
 fn row_of<'p>(table: &'p str, begin: &str) -> &'p str {
     let row = table.lines().find(|line| line.starts_with(&format!("| {begin} |")));
     row.unwrap_or_else(|| panic!("no row {begin}"))
+}
+
+#[test]
+fn the_page_of_exit_codes_lists_them_all() {
+    let page = read("docs/exit-codes.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")).map(|line| line.split(" | "));
+    let listed: Vec<(String, String)> = rows
+        .filter_map(|mut row| Some((row.next()?.to_owned(), row.next()?.to_owned())))
+        .filter(|(code, _)| code.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    let expected: Vec<(String, String)> =
+        Exit::ALL.iter().map(|exit| (exit.code().to_string(), format!("`{exit:?}`"))).collect();
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn the_pages_tell_of_every_store() {
+    let pages: String = pages().iter().filter(|page| page.starts_with("docs")).map(read).collect();
+    let words: BTreeSet<&str> =
+        pages.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').collect();
+    for store in STORES {
+        assert!(words.contains(store.name), "docs/ do not tell of {}", store.name);
+    }
 }

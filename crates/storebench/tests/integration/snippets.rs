@@ -8,7 +8,6 @@
     feature = "libmdbx",
     feature = "lmdb",
     feature = "rocksdb",
-    feature = "sqlite",
     feature = "unqlite"
 ))]
 mod c;
@@ -16,7 +15,7 @@ mod c;
 mod configuration;
 mod left;
 pub mod python;
-#[cfg(any(feature = "fjall", feature = "redb", feature = "sled", feature = "sqlite"))]
+#[cfg(any(feature = "fjall", feature = "redb", feature = "sled"))]
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -36,7 +35,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Kind, Language, Setting, Store, StoreDef, Threads};
+use storebench_core::store::{Guarantee, Kind, Setting, Store, StoreDef, Threads};
 use storebench_report::advice::snippet;
 
 use crate::cli::support::Scratch;
@@ -157,8 +156,8 @@ struct Shown {
     /// The settings that the store reads back.
     settings: Vec<Setting>,
     text: String,
-    /// The same in other languages.
-    bindings: Vec<(Language, String)>,
+    /// The same in Python.
+    python: Option<String>,
 }
 
 impl Shown {
@@ -178,12 +177,12 @@ impl Shown {
             tuned,
             settings: Vec::new(),
             text: String::new(),
-            bindings: Vec::new(),
+            python: None,
         };
         shown.settings = shown.open(Scratch::in_memory().path()).settings().unwrap();
         let filled = |template| snippet::fill(template, &(def.version)(), &shown.settings);
         shown.text = filled(def.snippet.unwrap());
-        shown.bindings = def.bindings.iter().map(|of| (of.language, filled(of.template))).collect();
+        shown.python = def.python.map(filled);
         shown
     }
 
@@ -201,19 +200,9 @@ impl Shown {
         store.unwrap_or_else(|error| panic!("{subject}: {error}\n{self}"))
     }
 
-    /// The code in one of the other languages.
-    fn binding(&self, language: Language) -> Option<&str> {
-        self.bindings.iter().find(|(of, _)| *of == language).map(|(_, text)| text.as_str())
-    }
-
-    /// The code in a language that the store has code in.
-    fn text_in(&self, language: Language) -> &str {
-        self.binding(language).unwrap_or(&self.text)
-    }
-
-    /// The code in every language.
+    /// The code in both languages.
     fn all_text(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.text.as_str()).chain(self.bindings.iter().map(|(_, text)| text.as_str()))
+        std::iter::once(self.text.as_str()).chain(self.python.as_deref())
     }
 
     fn setting(&self, name: &str) -> Option<&str> {
@@ -251,13 +240,26 @@ fn snippets(def: &StoreDef) -> &'static [Shown] {
     &ALL[def.name]
 }
 
-/// The texts for a store in a language, each with all that show it.
-fn by_text(def: &StoreDef, language: Language) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+/// The texts for a store in one of its languages, each with all that show it.
+fn by_text(
+    def: &StoreDef,
+    text: impl Fn(&'static Shown) -> Option<&'static str>,
+) -> BTreeMap<&'static str, Vec<&'static Shown>> {
     let mut texts: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
     for shown in snippets(def) {
-        texts.entry(shown.text_in(language)).or_default().push(shown);
+        texts.entry(text(shown).unwrap()).or_default().push(shown);
     }
     texts
+}
+
+/// Those in its own language.
+fn in_its_own(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+    by_text(def, |shown| Some(&shown.text))
+}
+
+/// Those in Python.
+fn in_python(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+    by_text(def, |shown| shown.python.as_deref())
 }
 
 #[test]

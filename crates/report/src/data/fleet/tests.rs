@@ -6,7 +6,7 @@ use storebench_core::units::SizeRange;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};
-use crate::stats::cliff::normal;
+use crate::stats::tests::normal;
 
 /// Three blocks on a machine with so many cores and so slow syncs, where the second store takes so many times as long.
 fn machine(name: &str, cores: u32, sync_ns: u64, times: f64) -> Run {

@@ -11,25 +11,19 @@ use crate::stats::cliff::Cliff;
 use crate::stats::{Interval, Ratio};
 
 /// The legend of tables of falls.
-pub const LEGEND: &str = "Sizes are data over memory. Cliff: from where on throughput falls more steeply, with its 95 % interval; a to b: it lies \
-                          between these two sizes, which are too few to place it; none: one line fits as well, or it falls by less than 5 %; \
+pub const LEGEND: &str = "Sizes are data over memory. Cliff: between which two sizes throughput falls more steeply than elsewhere, at 95 %; \
+                          none: no step is steeper than the rest, or it falls by less than 5 %; \
                           not known: too few sizes or blocks. Falls by: from the first size to the last, paired by block.";
 
-/// A size that was asked for: `0.75x`.
+/// A size: `0.75x`.
 pub fn size(times: f64) -> String {
     format!("{times}x")
 }
 
-/// A size that was found: `1.40x`.
-fn found(times: f64) -> String {
-    format!("{}x", three_digits(times))
-}
-
-/// Where a figure falls: `1.40x [1.25x, 1.63x]`.
+/// Where a figure falls: `1.25x to 1.5x`.
 pub fn cliff(cliff: Cliff) -> String {
     match cliff {
-        Cliff::At { at: Some(at), low, high } => format!("{} [{}, {}]", found(at), found(low), found(high)),
-        Cliff::At { at: None, low, high } => format!("{} to {}", size(low), size(high)),
+        Cliff::At { low, high } => format!("{} to {}", size(low), size(high)),
         Cliff::None => "none".to_owned(),
         Cliff::Unknown => "not known".to_owned(),
     }
@@ -73,8 +67,7 @@ mod tests {
 
     #[test]
     fn cliffs_and_falls_say_how_sure_they_are() {
-        assert_eq!(cliff(Cliff::At { at: Some(1.4), low: 1.25, high: 1.634 }), "1.40x [1.25x, 1.63x]");
-        assert_eq!(cliff(Cliff::At { at: None, low: 0.75, high: 1.25 }), "0.75x to 1.25x");
+        assert_eq!(cliff(Cliff::At { low: 0.75, high: 1.25 }), "0.75x to 1.25x");
         assert_eq!([cliff(Cliff::None), cliff(Cliff::Unknown)], ["none", "not known"]);
         let of = |values: [f64; 2]| values.into_iter().enumerate().collect::<Series<usize>>();
         let kept = compare(&of([20.0, 45.0]), &of([100.0, 100.0])).unwrap();

@@ -123,17 +123,15 @@ function series(line, number, { above, bottom, x, y }) {
     if (point.ring) group.append(draw("circle", { class: "ring", cx: px.toFixed(1), cy: py.toFixed(1), r: 6.5 }));
     group.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length], transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${(line.radius ?? 4) / 4.5})` }));
   });
-  if (line.cliff) group.append(...cliffMarks(line.cliff, at, x));
+  if (line.cliff) group.append(cliffMark(line.cliff, at, x));
   return group;
 }
 
-/** A bar along a line between the sizes from which it may fall, and a triangle above where it does, if that is known. */
-function cliffMarks({ at, low, high }, path, x) {
-  const middle = x.at(at ?? Math.sqrt(low * high));
-  const height = heightAt(path, middle);
+/** A bar along a line between the sizes where it falls. */
+function cliffMark({ low, high }, path, x) {
+  const height = heightAt(path, x.at(Math.sqrt(low * high)));
   const [from, to] = [x.at(low), x.at(high)];
-  const bar = draw("path", { class: "cliff", d: `M${from} ${height - 5}v10M${from} ${height}H${to}M${to} ${height - 5}v10` });
-  return at === null ? [bar] : [bar, draw("path", { class: "cliff full", d: `M${middle - 6} ${height - 13}h12l-6 10Z` })];
+  return draw("path", { class: "cliff", d: `M${from} ${height - 5}v10M${from} ${height}H${to}M${to} ${height - 5}v10` });
 }
 
 /** How high a path of points is at a place between them. */

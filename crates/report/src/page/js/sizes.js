@@ -46,5 +46,5 @@ function outgrownChart(column, op, title, lines) {
 /** Where a store falls, for charts of how fast it is: found from throughput. */
 function cliffOf(column, line, op) {
   const found = ["throughput", "latency_mean", "latency_p99"].includes(column.id) ? line.cliffs[op] : undefined;
-  return found && { at: found[0], low: found[1], high: found[2] };
+  return found && { low: found[0], high: found[1] };
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::ValueHint;
-use storebench_core::store::Language;
 
 use super::number::whole;
 
@@ -13,7 +12,7 @@ pub struct AnswerArgs {
     /// Also write the answer and all figures to a page for the browser; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Language of the code on the terminal; the page has all [default: the engine's own]
+    /// Language of the code on the terminal; the page has both [default: the engine's own]
     #[arg(long, value_name = "LANGUAGE")]
     pub code: Option<Code>,
     /// Directory for the stores' files [default: the runs' directory]
@@ -27,23 +26,9 @@ pub struct AnswerArgs {
     pub seed: u64,
 }
 
-/// A language of the code that is shown.
+/// Another language of the code than the store's own.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum Code {
-    /// C, from C11 on
-    C,
-    /// Rust
-    Rust,
     /// Python 3
     Python,
-}
-
-impl From<Code> for Language {
-    fn from(code: Code) -> Language {
-        match code {
-            Code::C => Language::C,
-            Code::Rust => Language::Rust,
-            Code::Python => Language::Python,
-        }
-    }
 }

@@ -6,12 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::Language;
-
 use super::left::run;
 use super::told::{assert_same, told, writes};
-use super::{Shown, by_text, def, left};
-use crate::cli::support::{Scratch, missing};
+use super::{Shown, def, in_its_own, left};
+use crate::cli::support::Scratch;
 
 /// Where an engine is.
 enum Engine {
@@ -26,7 +24,6 @@ fn engine(store: &str) -> Engine {
         "berkeleydb" => library("db", option_env!("STOREBENCH_BERKELEYDB_PREFIX")),
         "leveldb" => library("leveldb", option_env!("STOREBENCH_LEVELDB_PREFIX")),
         "rocksdb" => library("rocksdb", option_env!("STOREBENCH_ROCKSDB_PREFIX")),
-        "sqlite" => Engine::Library { link: "sqlite3", prefix: "" },
         "lmdb" => {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
@@ -101,14 +98,14 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
 /// Compiles code as it is shown.
 fn compile_shown(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     let (program, source) = (scratch.join("records"), scratch.join("records.c"));
-    fs::write(&source, shown.text_in(Language::C)).unwrap();
+    fs::write(&source, &shown.text).unwrap();
     run(compiler().args(["-Wall", "-Werror", "-o"]).arg(&program).arg(source).args(arguments), shown);
     program
 }
 
 /// Compiles a snippet with its driver.
 fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
-    scratch.write("snippet.h", shown.text_in(Language::C));
+    scratch.write("snippet.h", &shown.text);
     let program = scratch.join("driver");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = compiler();
@@ -129,7 +126,7 @@ fn check(store: &str) {
     let engine = &engine(store);
     let scratch = Scratch::new();
     let arguments = engine_arguments(engine, &scratch);
-    for (text, all) in by_text(def(store), Language::C) {
+    for (text, all) in in_its_own(def(store)) {
         let program = compile_shown(all[0], &arguments, &scratch);
         left::check(all[0], text, |folder| left::in_folder(&program, folder));
         let driver = compile(all[0], &arguments, &scratch);
@@ -169,19 +166,6 @@ fn lmdb_takes_the_code_and_reads_back_the_same() {
 #[test]
 fn rocksdb_takes_the_code_and_reads_back_the_same() {
     check("rocksdb");
-}
-
-/// By the library of the system: storebench's own is in its program.
-#[cfg(feature = "sqlite")]
-#[test]
-fn sqlite_takes_the_code_and_reads_back_the_same() {
-    let scratch = Scratch::new();
-    scratch.write("header.c", "#include <sqlite3.h>\n");
-    let header = compiler().arg("-fsyntax-only").arg(scratch.join("header.c")).output().unwrap();
-    if !header.status.success() {
-        return missing("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
-    }
-    check("sqlite");
 }
 
 #[cfg(feature = "unqlite")]

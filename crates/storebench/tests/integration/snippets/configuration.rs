@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use storebench_core::store::{Guarantee, Language, Setting, Store, StoreDef};
+use storebench_core::store::{Guarantee, Setting, Store, StoreDef};
 use storebench_report::advice::snippet;
 
 use super::{def, left, python};
@@ -78,11 +78,8 @@ fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
         "redis" => (["redis"], "python3-redis"),
         _ => (["pymysql"], "python3-pymysql"),
     };
-    if def.bindings.is_empty() {
-        return;
-    }
+    let Some(template) = def.python else { return };
     let Some(python) = python::python_of(def.name, &modules, package) else { return };
-    let template = def.bindings.iter().find(|of| of.language == Language::Python).unwrap().template;
     let text = snippet::fill(template, &(def.version)(), &server.settings().unwrap());
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
     assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Language, StoreDef};
+use storebench_core::store::{Guarantee, StoreDef};
 
-use super::{by_text, def, left};
+use super::{def, in_python, left};
 use crate::cli::support::{Scratch, missing};
 
 /// The line that stands before those that run when it is no module.
@@ -47,7 +47,7 @@ pub fn shown(python: &Path, text: &str, scratch: &Scratch, folder: &Path) -> Com
 /// Runs all code for a store where Python has one of the modules of its package, each of its texts once.
 fn check(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
     let python = python_of(store, modules, package)?;
-    for (text, all) in by_text(def(store), Language::Python) {
+    for (text, all) in in_python(def(store)) {
         let scratch = Scratch::new();
         left::check(all[0], text, |folder| shown(&python, text, &scratch, folder));
     }
@@ -60,7 +60,7 @@ fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
     use super::told;
 
     let Some(python) = check(store, modules, package) else { return };
-    for (text, all) in by_text(def(store), Language::Python) {
+    for (text, all) in in_python(def(store)) {
         let scratch = Scratch::new();
         scratch.write("shown.py", text);
         let driver = ["from shown import *\n", tell, include_str!("drivers/main.py")].concat();
@@ -78,13 +78,13 @@ fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
 }
 
 fn has_main(def: &StoreDef) -> bool {
-    def.bindings.iter().any(|of| of.language == Language::Python && of.template.contains(MAIN))
+    def.python.is_some_and(|template| template.contains(MAIN))
 }
 
 #[test]
 fn every_store_has_code_or_names_the_nearest_that_has_some() {
     for def in STORES.iter().filter(|def| def.runs_by_default() && !has_main(def)) {
-        for (text, _) in by_text(def, Language::Python) {
+        for (text, _) in in_python(def) {
             assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
             let joined = text.replace("\n# ", " ");
             assert!(joined.contains("has no package for Python. The nearest store that has one"), "{text}");
@@ -98,7 +98,7 @@ fn every_store_has_code_or_names_the_nearest_that_has_some() {
 fn folders_have_the_record_where_the_store_puts_it() {
     for store in ["flat-folder", "nested-folder", "one-file"] {
         check(store, &["sys"], "python3");
-        for (text, all) in by_text(def(store), Language::Python) {
+        for (text, all) in in_python(def(store)) {
             assert_eq!(text.contains("fsync"), all[0].tier == Guarantee::Power, "{text}");
         }
     }
@@ -110,7 +110,7 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
     use super::told;
 
     let Some(python) = check("sqlite", &["sqlite3"], "python3") else { return };
-    for (text, all) in by_text(def("sqlite"), Language::Python) {
+    for (text, all) in in_python(def("sqlite")) {
         let scratch = Scratch::new();
         scratch.write("shown.py", text);
         let names: Vec<&str> = all[0].settings.iter().map(|setting| setting.name.as_str()).collect();

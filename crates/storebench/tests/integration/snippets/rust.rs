@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::Language;
-
-use super::{Shown, by_text, def, left};
+use super::{Shown, def, in_its_own, left};
 use crate::cli::support::{Scratch, missing};
 
 /// The compiler that compiled storebench; no other can read its crates.
@@ -53,9 +51,9 @@ fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathB
 }
 
 /// Compiles and runs all code for a store that needs a crate; then with another `main`, which must find the settings in place.
-fn check(store: &str, krate: &str, driver: Option<fn(&Shown) -> String>) {
+fn check(krate: &str, driver: Option<fn(&Shown) -> String>) {
     let Some(compiler) = compiler() else { return };
-    for (text, all) in by_text(def(store), Language::Rust) {
+    for (text, all) in in_its_own(def(krate)) {
         let scratch = Scratch::new();
         let program = compile(&compiler, krate, text, &scratch);
         left::check(all[0], text, |folder| left::in_folder(&program, folder));
@@ -70,13 +68,13 @@ fn check(store: &str, krate: &str, driver: Option<fn(&Shown) -> String>) {
 #[cfg(feature = "redb")]
 #[test]
 fn redb_takes_the_code() {
-    check("redb", "redb", None);
+    check("redb", None);
 }
 
 #[cfg(feature = "fjall")]
 #[test]
 fn fjall_takes_the_code_and_reads_back_the_same() {
-    check("fjall", "fjall", Some(fjall_main));
+    check("fjall", Some(fjall_main));
 }
 
 /// The settings that it tells. Those that stand in its files the store compares when it opens them.
@@ -98,7 +96,7 @@ fn main() {{
 #[cfg(feature = "sled")]
 #[test]
 fn sled_takes_the_code_and_reads_back_the_same() {
-    check("sled", "sled", Some(sled_main));
+    check("sled", Some(sled_main));
 }
 
 /// The settings that it tells.
@@ -115,38 +113,6 @@ fn main() {{
     let records = open_records(\"records\").unwrap();
     assert_eq!(records.context.cache_capacity, {cache});
     assert_eq!(records.context.flush_every_ms, {every});
-}}
-"
-    )
-}
-
-#[cfg(feature = "sqlite")]
-#[test]
-fn sqlite_takes_the_code_and_reads_back_the_same() {
-    check("sqlite", "rusqlite", Some(sqlite_main));
-}
-
-/// The settings of a first connection and of one beside it.
-#[cfg(feature = "sqlite")]
-fn sqlite_main(shown: &Shown) -> String {
-    let settings: Vec<_> =
-        shown.settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect();
-    format!(
-        "
-fn main() {{
-    let connections = [(); 2].map(|()| open_records(\"records.sqlite\".as_ref()).unwrap());
-    for (name, value) in {settings:?} {{
-        for connection in &connections {{
-            use rusqlite::types::Value;
-            let sql = format!(\"PRAGMA {{name}}\");
-            let found = match connection.query_row(&sql, [], |row| row.get(0)).unwrap() {{
-                Value::Integer(number) => number.to_string(),
-                Value::Text(text) => text,
-                other => format!(\"{{other:?}}\"),
-            }};
-            assert_eq!(found, value, \"{{name}}\");
-        }}
-    }}
 }}
 "
     )
