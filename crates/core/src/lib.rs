@@ -35,6 +35,7 @@ pub mod simulated;
 pub mod stage;
 pub mod store;
 pub mod stores;
+pub mod test_hooks;
 mod threads;
 pub mod trace;
 pub mod units;

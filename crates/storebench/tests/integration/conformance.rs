@@ -12,6 +12,7 @@ mod records;
 mod reopening;
 mod settings;
 mod shares;
+mod standing;
 pub mod subject;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod syncs;

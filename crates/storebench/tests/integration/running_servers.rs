@@ -44,12 +44,7 @@ impl Running {
         let options = OpenOptions { beside: Some(&beside), ..OpenOptions::new(&directory) };
         let store = open(&options).unwrap();
         let socket = socket_in(&beside);
-        let url = match kind {
-            "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
-            "redis" => format!("redis+unix://{}/socket", socket.display()),
-            "etcd" => format!("etcd+unix://{}/client:0", socket.display()),
-            _ => format!("mysql://root@/?socket={}/socket", socket.display()),
-        };
+        let url = url_of(kind, &socket);
         let running = Running { store, url, kind, folder, socket };
         if running.speaks_sql() {
             running.execute("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
@@ -143,6 +138,23 @@ impl Running {
 
     fn run(&self, more: &str) -> String {
         format!("run crud --store {0} --url {0}={1} {more}", self.kind, self.url)
+    }
+}
+
+/// The URL of a store's server whose socket is in this folder.
+pub fn url_of(kind: &str, socket: &Path) -> String {
+    let folder = socket.display();
+    match kind {
+        "postgres" => format!("postgresql://storebench@/postgres?host={folder}"),
+        "redis" => format!("redis+unix://{folder}/socket"),
+        "etcd" => {
+            let names = fs::read_dir(socket).unwrap().map(|entry| entry.unwrap().file_name());
+            let names = names.map(|name| name.into_string().unwrap());
+            let members = names.filter(|name| name.starts_with("client:"));
+            let members: BTreeSet<String> = members.map(|name| format!("{folder}/{name}")).collect();
+            format!("etcd+unix://{}", members.into_iter().collect::<Vec<_>>().join(","))
+        }
+        _ => format!("mysql://root@/?socket={folder}/socket"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::subject::{Subject, assert_holds, by_name, for_each_keeping, key};
+use super::subject::{Subject, assert_holds, by_name, for_each_keeping_privately, key};
 
 const RECORDS: u64 = 200;
 const VALUE_BYTES: usize = 40_000;
@@ -17,7 +17,7 @@ fn text(number: u64) -> Vec<u8> {
 
 #[test]
 fn compressed_data_takes_far_less_disk_where_declared() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         if !subject.can().persists || subject.tier.is_some() {
             return; // It has no tier of its own, and needs files.
         }

@@ -12,7 +12,7 @@ use storebench_core::workload::kill::steps::{self, Step, expected, record_key, s
 
 use crate::cli::support::faulty;
 
-use super::subject::{Subject, assert_holds, for_each_keeping, get};
+use super::subject::{Subject, assert_holds, for_each_keeping_privately, get};
 
 /// The longest value that is written, in bytes: so long that a kill can fall into the middle of writing it.
 const MOST_BYTES: usize = 20_000;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn acknowledged_writes_are_there_after_a_kill() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         if subject.guarantee() < Guarantee::Process {
             return;
         }

@@ -1,6 +1,6 @@
 //! The records that are there when a store is opened again.
 
-use super::subject::{Subject, assert_holds, for_each, for_each_keeping, key, value};
+use super::subject::{Subject, assert_holds, for_each_keeping_privately, for_each_private, key, value};
 use storebench_core::store::{Guarantee, Store, StoreError};
 
 /// The engines that check their own files.
@@ -46,7 +46,7 @@ fn check(subject: &Subject, store: &dyn Store) {
 
 #[test]
 fn what_was_written_is_there_after_closing() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         let store = subject.open();
         write(subject, &*store);
         check(subject, &*store);
@@ -67,7 +67,7 @@ fn what_was_written_is_there_after_closing() {
 
 #[test]
 fn what_was_settled_is_there_after_closing() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         let store = subject.open();
         write(subject, &*store);
         store.settle().unwrap();
@@ -87,7 +87,7 @@ fn what_was_settled_is_there_after_closing() {
 
 #[test]
 fn acknowledged_writes_are_there_when_it_is_dropped_without_closing() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         if subject.guarantee() >= Guarantee::Process {
             let store = subject.open();
             write(subject, &*store);
@@ -99,7 +99,7 @@ fn acknowledged_writes_are_there_when_it_is_dropped_without_closing() {
 
 #[test]
 fn an_empty_store_can_be_closed_and_opened() {
-    for_each(|subject| {
+    for_each_private(|subject| {
         for _ in 0..3 {
             let store = subject.open();
             assert_eq!(store.count().unwrap(), 0);
@@ -110,7 +110,7 @@ fn an_empty_store_can_be_closed_and_opened() {
 
 #[test]
 fn one_tier_reads_what_another_wrote_or_says_what_forbids_it() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         if !subject.can().persists {
             return;
         }
@@ -132,7 +132,7 @@ fn one_tier_reads_what_another_wrote_or_says_what_forbids_it() {
 
 #[test]
 fn an_engine_that_checks_its_files_finds_damage() {
-    for_each_keeping(|subject| {
+    for_each_keeping_privately(|subject| {
         // redb ends the process instead.
         let is_one = ["sqlite", "berkeleydb"].contains(&subject.def.name);
         if !is_one || subject.tier != Some(Guarantee::Power) {

@@ -6,21 +6,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use storebench_core::server::running::{Made, URL};
 use storebench_core::store::{
     Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
     make_servers_known,
 };
 use tempfile::TempDir;
 
-use crate::in_memory;
+use super::standing;
 use crate::store_library::built::all_stores;
+use crate::{in_memory, tier};
 
-/// Holds every built store at every tier to `check`, and tells of all that fail. Stores go side by side, for most of
-/// the time goes into waiting for the disk.
+/// Holds every built store at its tiers to `check`, and tells of all that fail. Stores go side by side, for most of the time goes into
+/// waiting for the disk. Stores that are servers have one for all tests at each tier.
 pub fn for_each(check: impl Fn(&Subject) + Sync) {
-    let subjects =
-        |def: &'static StoreDef| tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect();
-    for_each_of(subjects, check);
+    let subject = |def: &'static StoreDef, tier| match def.server {
+        Some(_) => Subject::shared(def, tier),
+        None => Subject::new(def, tier),
+    };
+    for_each_of(|def| tiers(def).into_iter().map(|tier| subject(def, tier)).collect(), check);
+}
+
+/// The same where each subject starts a server of its own.
+pub fn for_each_private(check: impl Fn(&Subject) + Sync) {
+    for_each_of(|def| tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect(), check);
 }
 
 /// Holds the subjects that each built store makes to `check`, as [`for_each`] does.
@@ -59,6 +68,15 @@ pub fn for_each_keeping(check: impl Fn(&Subject) + Sync) {
     });
 }
 
+/// The same with servers of their own.
+pub fn for_each_keeping_privately(check: impl Fn(&Subject) + Sync) {
+    for_each_private(|subject| {
+        if subject.can().keeps {
+            check(subject);
+        }
+    });
+}
+
 /// The entries of the table that are to be tested.
 pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
     let only = std::env::var("STOREBENCH_TEST_STORE").ok();
@@ -71,11 +89,11 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
     all_stores().iter().filter(move |def| only.as_deref().is_none_or(|name| name == def.name))
 }
 
-/// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_ALL=1` nothing may lack.
+/// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_STRICT=1` nothing may lack.
 pub fn is_installed(def: &StoreDef) -> bool {
     make_servers_known(all_stores());
     let Some(why) = def.lacks() else { return true };
-    assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "{}: {why}", def.name);
+    assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{}: {why}", def.name);
     let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);
     false
 }
@@ -90,9 +108,12 @@ fn beside() -> &'static Path {
     &BESIDE
 }
 
-/// As shipped, and every tier on offer.
+/// As shipped, and the strongest tier on offer; of the whole matrix, every tier.
 fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
-    std::iter::once(None).chain(def.offers.iter().map(|offer| Some(offer.guarantee))).collect()
+    let offered = def.offers.iter().map(|offer| offer.guarantee);
+    let strongest = offered.clone().max();
+    let is_walked = |tier: &Guarantee| tier::is_whole() || (Some(*tier) == strongest && *tier != def.shipped);
+    std::iter::once(None).chain(offered.filter(is_walked).map(Some)).collect()
 }
 
 pub struct Subject {
@@ -125,6 +146,11 @@ impl Subject {
         let directory = in_memory::folder(&format!("{}-", def.name));
         let can = def.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         Subject { def, tier, settings, can, directory }
+    }
+
+    /// The same with its records on the server that tests share.
+    fn shared(def: &'static StoreDef, tier: Option<Guarantee>) -> Subject {
+        Subject::with(def, tier, BTreeMap::from([(URL.into(), standing::url(def, tier).into())]))
     }
 
     /// The same store, tier and settings in another fresh directory.
@@ -165,6 +191,14 @@ impl Subject {
         };
         change(&mut options);
         self.def.open.unwrap()(&options)
+    }
+}
+
+impl Drop for Subject {
+    fn drop(&mut self) {
+        let Ok(Some(made)) = Made::of(self.directory.path()) else { return };
+        let dropped = (self.def.server.unwrap().drop)(&made.url, &made.name);
+        assert!(dropped.is_ok() || std::thread::panicking(), "{self}: {dropped:?}");
     }
 }
 

@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 use storebench::STORES;
 use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
 use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::test_hooks;
 use tempfile::TempDir;
 
-use super::subject::{Subject, chosen, for_each};
+use super::subject::{Subject, chosen, for_each_private};
 
 const LOADED: u64 = 200;
 const BATCH: u64 = 50;
@@ -21,7 +22,7 @@ const OCCASIONAL: f64 = 0.1;
 
 #[test]
 fn power_syncs_each_write_and_the_rest_do_not() {
-    for_each(|subject| {
+    for_each_private(|subject| {
         let operations = subject.operations(200);
         let measured = measure(subject.def, subject.tier, operations, None);
         assert_eq!(measured.guarantee, subject.guarantee());
@@ -163,6 +164,9 @@ fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Opti
     let mut command = Command::new(env!("CARGO_BIN_EXE_storebench"));
     command.arg("run").arg(&plan).arg("--out").arg(folder.path().join("runs"));
     command.arg("--at").arg(work.as_ref().map_or(folder.path(), TempDir::path));
+    if def.kind == Kind::Harness {
+        command.env_remove(test_hooks::VARIABLE);
+    }
     if let Some(library) = def.library {
         command.arg("--store-library").arg(&library.path);
     }
