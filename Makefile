@@ -22,6 +22,8 @@ STORM ?= 60
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
 CLUSTERS ?=
+# The machines, as Rust calls them, that `make test-cross` builds for.
+CROSS ?= aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf aarch64-unknown-linux-musl
 # The systems, as Rust calls them, that `make check-systems` compiles for; empty: macOS and Android.
 SYSTEMS ?=
 # Where `make install` puts things; DESTDIR goes before it.
@@ -65,11 +67,29 @@ run: ## Install what is missing, build, and run the quick study
 	@$(setup)
 	@$(environment) && cargo run --release --package storebench $$STOREBENCH_CARGO_FLAGS -- $(ARGS)
 
+# What a test needs was installed: none may be left out for lack of it.
+ifneq ($(SETUP),no)
+test test-all test-conformance torture storm: export STOREBENCH_TEST_STRICT = 1
+endif
+cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
+
 .PHONY: test
-test: ## Run every test
+test: ## Run the tests that one waits for
 	@$(setup) test
-	@$(environment) && RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && $(cargo_test) -- --skip whole::
 	@scripts/tests.sh
+
+.PHONY: test-all
+test-all: ## Run every test there is, which takes hours
+	@$(setup) test
+	@$(environment) && STOREBENCH_TESTS=all $(cargo_test)
+	@scripts/tests.sh
+	@$(MAKE) test-vfat test-cross check-systems test-dist
+
+.PHONY: test-conformance
+test-conformance: ## Hold every store to its contract at every guarantee
+	@$(setup) test
+	@$(environment) && STOREBENCH_TESTS=all $(cargo_test) --test integration -- conformance:: --skip whole::
 
 .PHONY: cross
 cross: ## Build the program to be taken elsewhere, for TARGET
@@ -77,11 +97,9 @@ cross: ## Build the program to be taken elsewhere, for TARGET
 	@scripts/cross.sh $(TARGET)
 
 .PHONY: test-cross
-test-cross: ## Build for every other machine, and run it under qemu
+test-cross: ## Build for other machines, CROSS, and run it under qemu
 	@$(setup) cross cross-test
-	@scripts/cross.sh --test aarch64-unknown-linux-gnu
-	@scripts/cross.sh --test armv7-unknown-linux-gnueabihf
-	@scripts/cross.sh --test aarch64-unknown-linux-musl
+	@for target in $(CROSS); do scripts/cross.sh --test "$$target" || exit; done
 
 .PHONY: check-systems
 check-systems: ## Compile for macOS and Android, or SYSTEMS, and run nothing

@@ -87,6 +87,15 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     }
 }
 
+/// Whether the program knows these words as a command, the program's name first. Nothing is done.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result::Result<(), String> {
+    let matches = Args::command().try_get_matches_from(words).map_err(|error| error.to_string())?;
+    Args::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())
+}
+
 /// The exit for what clap did not make a command of: help, the version, or a mistake.
 fn not_a_command(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};

@@ -302,10 +302,10 @@ pub fn another_run(run: &Path, name: &str) {
     fs::write(&header, serde_json::to_string_pretty(&value).unwrap()).unwrap();
 }
 
-/// Says that a test, or a part of it, could not be done here for something that is not installed. With `STOREBENCH_TEST_ALL=1` nothing
+/// Says that a test, or a part of it, could not be done here for something that is not installed. With `STOREBENCH_TEST_STRICT=1` nothing
 /// may lack.
 pub fn missing(what: &str, why: &str) {
-    assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "{what}: {why}");
+    assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{what}: {why}");
     skipped(what, why);
 }
 
