@@ -8,7 +8,7 @@ use storebench_core::result::{Measured, Outcome, Run, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
 
-use super::race::{Arm, DEFAULT, Kind, Raced, Settings};
+use super::race::{Arm, Kind, Raced, Settings};
 use crate::advice::figures::time_ns;
 use crate::advice::question::Question;
 use crate::data::memory::Basis;
@@ -169,9 +169,4 @@ pub fn reads_back_alike(a: &[Setting], b: &[Setting]) -> bool {
         all.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect()
     };
     by_name(a) == by_name(b)
-}
-
-/// Whether a race's default was measured at all.
-pub fn has_default(raced: &Raced) -> bool {
-    raced.arms.get(DEFAULT).is_some_and(|default| !default.times.is_empty())
 }
