@@ -13,7 +13,6 @@ pub mod effects;
 pub(crate) mod estimates;
 pub(crate) mod faults;
 pub mod findings;
-pub(crate) mod fleet;
 pub mod floor;
 pub mod looks;
 pub(crate) mod machines;

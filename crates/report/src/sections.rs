@@ -10,7 +10,6 @@ mod faults;
 mod fragmentation;
 mod giving_back;
 mod giving_back_beside;
-mod machines;
 mod of_stores;
 mod pauses;
 mod recovery;
@@ -30,7 +29,6 @@ pub const SECTIONS: &[&Section] = &[
     &effects::SECTION,
     &sizes::SECTION,
     &clusters::SECTION,
-    &machines::SECTION,
     &slowdown::SECTION,
     &cuts::SECTION,
     &faults::SECTION,

@@ -1,6 +1,7 @@
 //! A static site of many runs: pages of stores, of pairs that met, of published findings and of runs, with a search over all of them.
 //! Each run is looked at by itself, as its own report does; pages lay these facts side by side. docs/site.md describes them.
 
+mod alike;
 mod facts;
 mod finding;
 mod frame;

@@ -6,12 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench_core::result::Run;
 use storebench_core::store::StoreBuild;
 
-/// The keys of what is a machine's own: machines that are compared as such differ in it.
-pub const OF_MACHINE: [&str; 2] = ["processor", "kernel"];
-
-/// The end of the key of a machine's identity, after its name.
-pub const IDENTITY: &str = " with the identity";
-
 /// For each run in what it was made on and with otherwise than another of them, by key: `kernel 6.1`, `sqlite 3.40.1`,
 /// `rocksdb built with -march=native`.
 pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
@@ -26,12 +20,11 @@ pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
 fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
     let environment = &run.header.environment;
     let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    let [processor, kernel] = OF_MACHINE;
-    made.entry(processor.into()).or_default().extend(environment.cpu.as_deref());
-    made.entry(kernel.into()).or_default().insert(&environment.kernel);
+    made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
+    made.entry("kernel".into()).or_default().insert(&environment.kernel);
     // Two machines can have one name, above all the one that a system gives to all of its machines.
     if let Some(id) = &environment.machine_id {
-        made.entry(format!("{}{IDENTITY}", run.header.hardware)).or_default().insert(id);
+        made.entry(format!("{} with the identity", run.header.hardware)).or_default().insert(id);
     }
     for trial in &run.trials {
         let Some(measured) = trial.ok() else { continue };

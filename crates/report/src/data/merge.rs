@@ -158,8 +158,6 @@ pub struct Merged<'a> {
     pub layout: Layout,
     /// The workload of each run.
     pub(crate) workloads: Vec<Workload>,
-    /// In what the methods of the runs differ.
-    pub(crate) methods: Methods,
     /// Stores of the harness: shown in tables, but they never win.
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
@@ -227,7 +225,6 @@ impl<'a> Merged<'a> {
             runs,
             layout,
             workloads: runs.iter().map(workload).collect(),
-            methods,
             harness: harness.iter().copied().collect(),
             groups: groups.into_values().collect(),
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),

@@ -121,11 +121,6 @@ impl Method {
         keys.map(|key| self.words(key)).collect::<Vec<_>>().join("\n")
     }
 
-    /// The simulated disk that a machine of this name brings.
-    pub fn disk_of(&self, machine: &str) -> Option<&str> {
-        self.value(&format!("{MACHINES}{machine}.disk"))
-    }
-
     /// Whether a key bears on this run: not the settings of a store that has no part in it, nor a count of operations where
     /// time ends them.
     fn has_part(&self, key: &str) -> bool {
@@ -299,38 +294,13 @@ impl Methods {
     /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// where it differs in nothing.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
-        self.words(run, cell, |_, _| true)
-    }
-
-    /// The same without what is a machine's own: its processor, its `kernel`, which is also the version of files in folders, and its limits;
-    /// and where `has_disk` its simulated disk.
-    pub fn beside_machine(&self, run: usize, cell: &Cell, kernel: &str, has_disk: bool) -> String {
-        let is_kernel = |key: &str, words: &str| {
-            let version = words.strip_prefix(key).map(str::trim_start);
-            version.is_some_and(|version| !version.is_empty() && kernel.starts_with(version))
-        };
-        self.words(run, cell, |key, words| {
-            let limits = key.starts_with(MACHINES) || (has_disk && key.starts_with(DISKS));
-            let is_own = made::OF_MACHINE.contains(&key) || key.ends_with(made::IDENTITY);
-            !limits && !is_own && !is_kernel(key, words)
-        })
-    }
-
-    /// The name of a run's machine with its identity, where another of this name has another.
-    pub fn identity(&self, run: usize) -> Option<&str> {
-        let mut words = self.words.get(run)?.iter();
-        words.find(|(key, _)| key.ends_with(made::IDENTITY)).map(|(_, words)| words.as_str())
-    }
-
-    fn words(&self, run: usize, cell: &Cell, counts: impl Fn(&str, &str) -> bool) -> String {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
             (None, Some(place)) => place == cell.site(),
             (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
-        let words =
-            self.words.get(run).into_iter().flatten().filter(|(key, words)| counts(key, words) && bears(key));
+        let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
         words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
 }

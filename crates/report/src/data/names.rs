@@ -1,6 +1,7 @@
 //! Names and colours of stores.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
+use storebench_core::units::counted;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The stores of paper 000: our name, its name, and the colour (of the 256-colour palette) behind their cells.
@@ -76,6 +77,20 @@ pub const HEADING: Style = Style::new().bold();
 
 /// Where something failed.
 pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
+
+/// On which part of the machines: `on most machines (7 of 9)`.
+pub fn on(some: usize, all: usize) -> String {
+    let which = match some {
+        some if some == all => "all",
+        some if 2 * some > all => "most",
+        0 => "none",
+        _ => "some",
+    };
+    match which {
+        "none" => format!("on none of {}", counted(all, "machine")),
+        which => format!("on {which} machines ({some} of {all})"),
+    }
+}
 
 #[cfg(test)]
 mod tests {

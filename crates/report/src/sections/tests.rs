@@ -7,7 +7,7 @@ use storebench_core::result::{
     Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
     Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
-use storebench_core::result::{Counters, DiskReport, Run};
+use storebench_core::result::{DiskReport, Run};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
@@ -24,35 +24,6 @@ use crate::terminal::Style;
 use crate::{page, terminal};
 
 const STYLE: Style = Style { width: 100, colour: false };
-
-/// Runs in which a section has something to say.
-fn runs_for(section: &str) -> Vec<Run> {
-    match section {
-        "machines" => fleet(),
-        other => vec![run_for(other)],
-    }
-}
-
-/// The same work on five machines, of which two are of one type: lmdb is fastest on four of them, the more so the slower their syncs; on the
-/// other sqlite.
-fn fleet() -> Vec<Run> {
-    let machine = |(name, cores, times): (&str, u32, f64)| {
-        let block = |noise: f64| {
-            vec![Sample::new("lmdb").ns(1000.0), Sample::new("sqlite").ns(1000.0 * times * noise)]
-        };
-        let mut run = blocks(name, &[block(1.0), block(1.02), block(0.99)]);
-        run.header.environment.cores = cores;
-        for measured in run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
-            let counters =
-                Counters { syncs: Some(1), sync_ns: Some((1e6 * times) as u64), ..Counters::default() };
-            measured.operations.iter_mut().for_each(|one| one.counters = Some(counters.clone()));
-        }
-        run
-    };
-    let all =
-        [("here", 8, 2.0), ("old laptop", 2, 6.0), ("cloud", 32, 0.5), ("desk", 8, 3.0), ("board", 1, 9.0)];
-    all.map(machine).into()
-}
 
 fn run_for(section: &str) -> Run {
     let three = |block: fn(f64) -> Vec<Sample>| blocks("box", &[1.0, 1.1, 0.9].map(block));
@@ -305,12 +276,9 @@ fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 fn shown(section: &str, run: Run, all: bool) -> String {
-    shown_of(section, &[run], all)
-}
-
-fn shown_of(section: &str, runs: &[Run], all: bool) -> String {
     let section = find(section).unwrap();
-    let merged = Merged::new(runs, &[]);
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
     terminal::section::text(section, Report::new(&merged).blocks(section), STYLE, all)
 }
 
@@ -333,7 +301,7 @@ impl SqlWriter for Rows {
 #[test]
 fn every_section_stands_in_all_outputs_that_are_its() {
     for section in SECTIONS {
-        let runs = runs_for(section.name);
+        let runs = [run_for(section.name)];
         let merged = Merged::new(&runs, &[]).with_published(claims_for(section.name), Vec::new());
         let report = Report::new(&merged);
         let tables = Block::tables(report.blocks(section));
@@ -547,18 +515,6 @@ fn an_estimate_stands_where_it_is_near_on_the_disk_that_was_recorded_on() {
     };
     assert_eq!(of("insert", "sd-a1"), ["hdd-7200", "1000000", "4000000", "1.1"]);
     assert_eq!(of("get", "steady"), ["hdd-7200", "1000000", "", "2"]);
-}
-
-#[test]
-fn what_holds_over_machines_is_told_with_those_where_it_does_not() {
-    let runs = fleet();
-    insta::assert_snapshot!("machines", shown_of("machines", &runs, true));
-    let found = |runs: &[Run]| {
-        let merged = Merged::new(runs, &[]);
-        Report::new(&merged).blocks(find("machines").unwrap()).len()
-    };
-    // Sentences, two tables, what they mean, and a remark on those of one type; of one machine nothing.
-    assert_eq!([5, 3, 1].map(|count| found(&runs[..count])), [5, 4, 0]);
 }
 
 #[test]

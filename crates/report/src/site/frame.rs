@@ -1,9 +1,10 @@
 //! The frame of every page: its head, the links to the parts of the site, and what pages have in common.
 
+use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::alike::of_one_type;
 use super::facts::{Conditions, Facts, Proof, Speed};
-use crate::data::fleet::machine::{self, Known, Traits};
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
@@ -74,15 +75,14 @@ pub fn run_link(root: &str, run: &Facts) -> Tag {
 
 /// A note for each type of which several of the runs' machines are: they count as so many.
 pub fn types<'f>(runs: impl Iterator<Item = &'f Facts>) -> Vec<Tag> {
-    let mut machines: Vec<Known> = Vec::new();
+    let mut machines: Vec<&RunHeader> = Vec::new();
     for header in runs.map(|run| &run.header) {
-        if machines.iter().all(|known| known.name != header.hardware) {
-            let [name, hardware] = [&header.hardware; 2].map(String::clone);
-            machines.push(Known { name, hardware, traits: Traits::of_host(&header.environment) });
+        if machines.iter().all(|known| known.hardware != header.hardware) {
+            machines.push(header);
         }
     }
-    machines.sort_by(|one, next| one.name.cmp(&next.name));
-    machine::of_one_type(&machines).into_iter().map(|words| note((words, "."))).collect()
+    machines.sort_by(|one, next| one.hardware.cmp(&next.hardware));
+    of_one_type(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
 /// The figures of a store in a run, each a link to it.

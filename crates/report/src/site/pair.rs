@@ -9,7 +9,7 @@ use super::facts::{Bout, Duel, Facts};
 use super::frame::{
     NAMED, UP, circumstances, guarantee, link, listed, page, run_link, section, store_link, td, types,
 };
-use crate::data::fleet::words::on;
+use crate::data::names::on;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 /// The page; the meetings have the order in which they are told.

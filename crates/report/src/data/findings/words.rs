@@ -9,7 +9,7 @@ use storebench_core::units::{counted, three_digits};
 use super::Checked;
 use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
 use crate::column::Unit;
-use crate::data::fleet::words::on;
+use crate::data::names::on;
 use crate::stats::Interval;
 
 /// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. On a machine it holds where one verdict is that it is

@@ -1,0 +1,55 @@
+//! Machines that are of one type.
+
+use storebench_core::result::RunHeader;
+use storebench_core::units::{counted, rough_bytes};
+
+use crate::data::names::and;
+
+/// Memory of machines of one type may differ by this share of it: a kernel keeps more for itself than another does.
+const SAME_MEMORY: f64 = 0.05;
+
+/// Machines that are named before the rest is only counted.
+const NAMED: usize = 6;
+
+/// The machines that are of one type, for each type that several are of, and that they count as so many: without a full stop. Each
+/// machine has one header.
+pub fn of_one_type(machines: &[&RunHeader]) -> Vec<String> {
+    let mut all: Vec<Vec<&RunHeader>> = Vec::new();
+    for machine in machines {
+        match all.iter_mut().find(|alike| are_alike(alike[0], machine)) {
+            Some(alike) => alike.push(machine),
+            None => all.push(vec![machine]),
+        }
+    }
+    let words = |alike: &Vec<&RunHeader>| {
+        let environment = &alike[0].environment;
+        format!(
+            "{} are of one type ({}, {}, {}), and count as {}",
+            named(alike),
+            environment.cpu.as_deref().unwrap_or_default(),
+            counted(environment.cores, "core"),
+            rough_bytes(environment.memory_bytes.unwrap_or_default() as f64),
+            counted(alike.len(), "machine"),
+        )
+    };
+    all.iter().filter(|alike| alike.len() > 1).map(words).collect()
+}
+
+/// Whether two are of one type, as far as processor, cores and memory tell. What is not known is like nothing.
+fn are_alike(one: &RunHeader, other: &RunHeader) -> bool {
+    let (one, other) = (&one.environment, &other.environment);
+    let memory = one
+        .memory_bytes
+        .zip(other.memory_bytes)
+        .is_some_and(|(one, other)| one.abs_diff(other) as f64 <= SAME_MEMORY * one.max(other) as f64);
+    let processor = one.cpu.is_some() && one.cpu == other.cpu;
+    processor && one.cores == other.cores && memory
+}
+
+fn named(machines: &[&RunHeader]) -> String {
+    let mut names: Vec<String> =
+        machines.iter().take(NAMED).map(|machine| machine.hardware.clone()).collect();
+    let more = machines.len().saturating_sub(NAMED);
+    names.extend((more > 0).then(|| format!("{more} more")));
+    and(&names)
+}
