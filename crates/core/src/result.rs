@@ -3,28 +3,14 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
-mod alongside;
-mod burst;
-mod check;
 mod clients;
-mod course;
 mod cut;
-mod doubt;
 mod fault;
-mod fragmentation;
-mod giving_back;
-mod latency;
 mod machine;
 mod measured;
 mod parts;
 mod pauses;
 mod place;
-mod records;
-mod recovery;
-mod resources;
-mod rest;
-mod round;
-mod series;
 mod simulated;
 
 use serde::{Deserialize, Serialize};
@@ -33,27 +19,18 @@ pub use storebench_disk::cut::Cut;
 pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
-pub use self::alongside::{Alongside, Calls};
-pub use self::burst::Burst;
-pub use self::check::{Audit, KillCheck};
 pub use self::clients::{ClientPhase, ClientReport};
-pub use self::course::Course;
 pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
-pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
-pub use self::fragmentation::{Fragmentation, Pieces};
-pub use self::giving_back::{Compacted, GivingBack, Meanwhile};
-pub use self::latency::Latency;
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::measured::{
+    Alongside, Audit, Burst, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk, Doubt, Epoch,
+    Fragmentation, GivingBack, KillCheck, Latency, Meanwhile, Memory, Pieces, Recovery, RecoveryCheck,
+    Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
+};
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::PlaceInfo;
-pub use self::records::{Stored, Written};
-pub use self::recovery::{Recovery, RecoveryCheck, Reopened};
-pub use self::resources::{Cpu, Disk, Memory};
-pub use self::rest::Rest;
-pub use self::round::{DISK_GROWTH, Round};
-pub use self::series::{Epoch, Second};
 pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
