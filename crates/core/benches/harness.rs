@@ -10,7 +10,6 @@
     reason = "a benchmark prints, and may give up"
 )]
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use storebench_core::cell::{Axis, Cell, Data};
@@ -134,25 +133,12 @@ fn ycsb(workload: &str) -> (f64, f64) {
         all.with(parameter(name).expect("the parameter is in the table"), &text).expect("the value is good")
     });
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let spec = Spec {
-        parent: 0,
-        beside: None,
+    let spec = Spec::alone(
         cell,
-        directory: folder.path().into(),
-        workload: "ycsb".parse().expect("the workload is in the table"),
+        folder.path().into(),
+        "ycsb".parse().expect("the workload is in the table"),
         parameters,
-        settings: BTreeMap::new(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-    };
+    );
     let asked = Asked { stores: &[NULL], spec: &spec, reach: None };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");
     let overall = measured.operation(OVERALL).expect("requests were sent");

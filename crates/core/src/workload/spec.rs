@@ -153,6 +153,29 @@ pub enum CutPart {
 }
 
 impl Spec {
+    /// The task of a trial that nobody watches, without limits and without checks; its sessions are in this process.
+    pub fn alone(cell: Cell, directory: PathBuf, workload: Workload, parameters: Parameters) -> Spec {
+        Spec {
+            parent: 0,
+            cell,
+            directory,
+            beside: None,
+            workload,
+            parameters,
+            settings: BTreeMap::new(),
+            seed: 1,
+            device: Err("not looked at".into()),
+            disk: None,
+            group: Err("none".into()),
+            memory_limit: None,
+            limits: None,
+            judged: false,
+            part: None,
+            library: None,
+            clients: Vec::new(),
+        }
+    }
+
     /// The options for its store, with so many sessions at once: there are no transactions over records, unless the workload says
     /// otherwise.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {

@@ -246,23 +246,8 @@ fn run(trial: &Trial) -> Result<Measured, Ended> {
     });
     let workload = trial.workload.parse::<Workload>().unwrap();
     let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell,
-        directory,
-        workload,
-        parameters: parameters(trial.parameters, folder.path()),
-        settings: Default::default(),
         seed: 11,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
+        ..Spec::alone(cell, directory, workload, parameters(trial.parameters, folder.path()))
     };
     (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec, reach: None })
 }

@@ -38,25 +38,7 @@ fn trial(
         .into_iter()
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
-    let spec = Spec {
-        parent: 0,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-        beside: None,
-        cell,
-        directory,
-        workload,
-        parameters,
-        settings: settings.collect(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-    };
+    let spec = Spec { settings: settings.collect(), ..Spec::alone(cell, directory, workload, parameters) };
     let stores = [store];
     (workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })
 }

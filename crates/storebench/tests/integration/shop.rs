@@ -9,7 +9,7 @@ use storebench_core::result::{Failure, Measured};
 use storebench_core::store::{Kind, SettingSource, StoreDef};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
-use storebench_core::workload::table::{Workload, parameter};
+use storebench_core::workload::table::parameter;
 
 use crate::conformance::subject::is_installed;
 use liar::{LIES, Lie, lying};
@@ -60,23 +60,8 @@ fn trial_with(
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let spec = Spec {
-        parent: 0,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-        beside: None,
-        cell,
-        directory,
-        workload: "shop".parse::<Workload>().unwrap(),
-        parameters,
         settings: setting.map(|(name, value)| (name.into(), value.into())).into_iter().collect(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
+        ..Spec::alone(cell, directory, "shop".parse().unwrap(), parameters)
     };
     (spec.workload.def().run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }

@@ -45,25 +45,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         how.parameters.iter().chain([&crate::AT_ONCE]).fold(Parameters::default(), |all, (name, text)| {
             all.with(parameter(name).unwrap(), text).unwrap()
         });
-    Spec {
-        parent: 0,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-        beside: None,
-        cell,
-        directory,
-        workload: "ycsb".parse().unwrap(),
-        parameters,
-        settings: Default::default(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-    }
+    Spec::alone(cell, directory, "ycsb".parse().unwrap(), parameters)
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions as FileOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use crate::result::Failure;
 use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef, StoreError, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::table::Workload;
 
 mod meanwhile;
 
@@ -43,31 +41,12 @@ fn trial_on(
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let unmeasured = || "nothing is measured".to_owned();
     let own = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
     let cell = own
         .iter()
         .chain(axes)
         .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
-    let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell,
-        directory,
-        workload: "life".parse::<Workload>().unwrap(),
-        parameters,
-        settings: BTreeMap::new(),
-        seed: 7,
-        device: Err(unmeasured()),
-        group: Err(unmeasured()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-    };
+    let spec = Spec { seed: 7, ..Spec::alone(cell, directory, "life".parse().unwrap(), parameters) };
     run(&Asked { stores, spec: &spec, reach: None })
 }
 

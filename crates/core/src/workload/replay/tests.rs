@@ -14,7 +14,6 @@ use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::AFTER_LOAD;
 use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::table::Workload;
 
 /// Plays a trace on a store.
 fn play(
@@ -39,23 +38,13 @@ fn play(
     let all = all.with(&AFTER_LOAD, "at-once").unwrap();
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell: Cell::of(store.name).with(Axis::THREADS, threads),
-        directory,
-        workload: "replay".parse::<Workload>().unwrap(),
-        parameters: all,
-        settings: Default::default(),
         seed: 3,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
+        ..Spec::alone(
+            Cell::of(store.name).with(Axis::THREADS, threads),
+            directory,
+            "replay".parse().unwrap(),
+            all,
+        )
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }

@@ -15,7 +15,7 @@ use crate::store::{
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::table::{Workload, parameter};
+use crate::workload::table::parameter;
 
 /// Runs a trial of the only store.
 fn trial(
@@ -34,25 +34,7 @@ fn trial(
         .chain(&[("after_load", "at-once")])
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell,
-        directory: folder.path().to_path_buf(),
-        workload: "shop".parse::<Workload>().unwrap(),
-        parameters,
-        settings: BTreeMap::new(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-    };
+    let spec = Spec::alone(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 

@@ -24,25 +24,12 @@ fn trial(
     // Other tests of this process are at work all the time.
     let parameters = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
     let parameters = parameters.with(&OPERATIONS, "150").unwrap();
-    let spec = Spec {
-        parent: 0,
-        beside: None,
+    let spec = Spec::alone(
         cell,
         directory,
-        workload: WORKLOAD.name.parse().unwrap(),
-        parameters: parameters.with(&property::PROPERTIES, properties).unwrap(),
-        settings: Default::default(),
-        seed: 1,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-    };
+        WORKLOAD.name.parse().unwrap(),
+        parameters.with(&property::PROPERTIES, properties).unwrap(),
+    );
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }
 

@@ -147,23 +147,10 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measured, Left
         given.set(parameter(name).unwrap(), text).unwrap();
     }
     let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell,
-        directory,
-        workload: Workload::CRUD,
-        parameters: given,
         settings: [("url".to_owned(), "there://here".to_owned())].into(),
         seed: 11,
-        device: Err("not looked at".into()),
-        group: Err("none".into()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
         clients: clients.iter().map(|host| (*host).to_owned()).collect(),
+        ..Spec::alone(cell, directory, Workload::CRUD, given)
     };
     let asked = Asked { stores: &[THERE], spec: &spec, reach: Some(reach) };
     let measured = (spec.workload.def().run)(&asked)?;

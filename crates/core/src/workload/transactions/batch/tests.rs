@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::cell::Cell;
 use crate::result::Failure;
@@ -7,37 +5,18 @@ use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, St
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
-use crate::workload::table::Workload;
 
 /// A trial of 3 transactions of 20 statements.
 fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let unmeasured = || "nothing is measured".to_owned();
     let cell = Cell::of(store)
         .with(Axis::TRANSACTIONS, Axis::TRANSACTIONS.read("3").unwrap())
         .with(Axis::STATEMENTS, Axis::STATEMENTS.read("20").unwrap())
         .with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
-    let spec = Spec {
-        parent: 0,
-        beside: None,
-        cell,
-        directory,
-        workload: "batch".parse::<Workload>().unwrap(),
-        parameters: Parameters::default(),
-        settings: BTreeMap::new(),
-        seed: 7,
-        device: Err(unmeasured()),
-        group: Err(unmeasured()),
-        disk: None,
-        memory_limit: None,
-        limits: None,
-        judged: false,
-        part: None,
-        library: None,
-        clients: Vec::new(),
-    };
+    let spec =
+        Spec { seed: 7, ..Spec::alone(cell, directory, "batch".parse().unwrap(), Parameters::default()) };
     run(&Asked { stores, spec: &spec, reach: None })
 }
 
