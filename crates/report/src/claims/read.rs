@@ -125,7 +125,8 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
         let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        format!("there is no {kind} {}{hint}", quoted(name))
+        let there_is = if kind == Axis::STORE { "this version has" } else { "there is" };
+        format!("{there_is} no {kind} {}{hint}", quoted(name))
     };
     let wrong = |message: String| wrong(origin, &message);
     if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {

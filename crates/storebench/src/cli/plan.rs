@@ -32,12 +32,9 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     let changes = args.changes();
     let named = changes.axes.names(Axis::STORE);
     plan.apply(changes)?;
+    let find = if named { built_store } else { store };
     for name in &plan.axes.texts(Axis::STORE) {
-        if named {
-            built_store(stores, name)?
-        } else {
-            store(stores, name)?
-        };
+        find(stores, name)?;
     }
     check_settings(stores, &plan)?;
     given::as_engines_read(stores, &mut plan)?;

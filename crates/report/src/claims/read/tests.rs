@@ -67,7 +67,9 @@ fn claims_name_stores_that_there_are() {
     let error = checked(&typo, &["lmdb"]).unwrap_err();
     let line = typo.lines().position(|line| line == "[[claim]]").unwrap() + 1;
     assert!(
-        error.contains(&format!("line {line}: this claim: there is no store \"lmbd\" (did you mean lmdb?)")),
+        error.contains(&format!(
+            "line {line}: this claim: this version has no store \"lmbd\" (did you mean lmdb?)"
+        )),
         "{error}"
     );
     assert!(checked(&typo, &["lmbd"]).is_ok());

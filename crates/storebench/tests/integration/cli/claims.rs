@@ -89,7 +89,7 @@ fn a_wrong_claim_is_told_by_line_before_anything_runs() {
         (
             "\"nested-folder\"] }",
             "\"nested-floder\"] }",
-            "there is no store \"nested-floder\" (did you mean nested-folder?)",
+            "this version has no store \"nested-floder\" (did you mean nested-folder?)",
         ),
         ("{ stores =", "{ within = 0.1, stores =", "1 or more"),
     ] {
