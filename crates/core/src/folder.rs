@@ -140,9 +140,6 @@ impl RunFolder {
     }
 
     /// Each result with the line in which it is written, for another machine.
-    ///
-    /// # Errors
-    /// When they can't be read.
     pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
         let name = self.path.join(RESULTS);
         let text = bounded::bytes(&name, MOST_RESULTS).map_err(Error::io("reading", &name))?;
@@ -177,9 +174,6 @@ impl RunFolder {
     }
 
     /// Deletes it with all that it holds: its results are elsewhere.
-    ///
-    /// # Errors
-    /// When it can't be deleted.
     pub fn delete(self) -> Result<()> {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
@@ -194,9 +188,6 @@ impl RunFolder {
     }
 
     /// Keeps the logs, and all else that another run has kept of its trials, under their positions in this one.
-    ///
-    /// # Errors
-    /// When they can't be read or written.
     pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
         let logs = run.join(LOGS);
         // Git keeps no empty folder.
@@ -217,9 +208,6 @@ impl RunFolder {
     }
 
     /// Appends results that are already kept elsewhere, and syncs them once.
-    ///
-    /// # Errors
-    /// Those of [`RunFolder::append`].
     pub fn append_all(&mut self, results: &[TrialResult]) -> Result<()> {
         let line = |result| {
             serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
@@ -240,9 +228,6 @@ impl RunFolder {
     }
 
     /// The same of a result that is a line already, as another machine has written it.
-    ///
-    /// # Errors
-    /// Those of [`RunFolder::append`].
     pub fn append_line(&mut self, line: &str) -> Result<()> {
         let line = [line.as_bytes(), b"\n"].concat();
         let name = self.path.join(RESULTS);
@@ -286,9 +271,6 @@ pub fn read(path: &Path) -> Result<Run> {
 }
 
 /// Reads a run, and says in sentences what is odd about its files.
-///
-/// # Errors
-/// Those of [`read`].
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let header = read_header(path)?;
     let (_, lines) = read_lines(path, &header)?;
@@ -349,9 +331,6 @@ fn too_long(name: &Path, error: &io::Error) -> Error {
 }
 
 /// Reads the header of a run.
-///
-/// # Errors
-/// Those of [`read`].
 pub fn read_header(path: &Path) -> Result<RunHeader> {
     let name = path.join(HEADER);
     let bytes = match bounded::bytes(&name, MOST_HEADER) {
@@ -381,9 +360,6 @@ pub fn read_header(path: &Path) -> Result<RunHeader> {
 }
 
 /// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
-///
-/// # Errors
-/// When it can't be made.
 pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2..1000).map(|number| format!("{name}-{number}")));
     for path in names.map(|name| runs.join(name)) {

@@ -15,9 +15,6 @@ use crate::guard;
 use crate::result::KeptState;
 
 /// Keeps a state of a disk that began with a log: what comes after its cut is left out. The cut of all that is kept.
-///
-/// # Errors
-/// When it can't be written.
 pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Result<Cut> {
     let file = guard::rewrite(folder, name)?;
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
@@ -30,9 +27,6 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
 }
 
 /// Writes the disk of a kept state to an empty file.
-///
-/// # Errors
-/// When it can't be read or written.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
     let log = Log::first(kept.cut.at, GzDecoder::new(BufReader::new(File::open(folder.join(&kept.file))?)))?;
     disk.set_len(kept.disk_bytes)?;

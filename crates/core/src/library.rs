@@ -23,9 +23,6 @@ pub use self::found::find;
 pub use self::probe::{WORD, answer};
 
 /// The entries for the stores of the library in a file, which is loaded in a process of its own.
-///
-/// # Errors
-/// Why it can't be used, in a sentence.
 pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     let library = find(path)?;
     let described = probe::ask(&library.path)?;
@@ -44,9 +41,6 @@ pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
 }
 
 /// The library of a run, if it is as it was.
-///
-/// # Errors
-/// Why it is not, in a sentence.
 pub fn again(library: &Library) -> Result<Library, String> {
     let found = find(&library.path)?;
     if found.sha256 == library.sha256 {

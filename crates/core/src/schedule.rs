@@ -67,9 +67,6 @@ pub fn cells(
 }
 
 /// A plan's combinations in their order, each with the reason why it is left out, if it is.
-///
-/// # Errors
-/// Those of [`cells`].
 pub fn judged(
     plan: &Plan,
     stores: &[StoreDef],

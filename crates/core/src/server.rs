@@ -71,9 +71,6 @@ fn named(name: &'static str) -> Option<User> {
 
 /// Ends the servers that are at work in a folder and have lost whoever started them, and what they left outside it. Where
 /// nothing says that there is one, nothing is looked for.
-///
-/// # Errors
-/// When one can't be ended.
 pub fn end_in(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(MARK)).is_err() {
         return Ok(());

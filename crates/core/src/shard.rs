@@ -92,9 +92,6 @@ pub struct Split {
 
 impl Split {
     /// Splits a plan over the places of these rooms: the longest position first, each into the part that has the least so far.
-    ///
-    /// # Errors
-    /// Those of [`schedule::cells`].
     pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[Room], of: u32) -> Result<Split, String> {
         let everywhere: Vec<Room> = rooms
             .iter()

@@ -152,36 +152,24 @@ pub trait Store: Send + Sync {
 
     /// Gives the space of removed records back to the file system, in the engine's own way, and says which that is; `None` where it
     /// has none. Nobody works on the store meanwhile, and it is closed right afterwards.
-    ///
-    /// # Errors
-    /// The engine's own.
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.compact_beside()
     }
 
     /// The same while sessions work; `None` where the engine must have its files to itself
     /// ([`Capabilities::compacts_beside`]).
-    ///
-    /// # Errors
-    /// The engine's own.
     fn compact_beside(&self) -> Result<Option<&'static str>> {
         Ok(None)
     }
 
     /// Begins to read as a long report or a backup does: the records are kept for it as they are now, whatever is written, until what
     /// is given back is dropped. `None` where the engine has no such reader, or where it would keep writers from their work.
-    ///
-    /// # Errors
-    /// The engine's own.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         Ok(None)
     }
 
     /// Makes a backup in the engine's own way while sessions work: a new folder `to` in which a store can be opened, with all records as
     /// they were at one moment of the call. Says which way that is; `None` where the engine has none.
-    ///
-    /// # Errors
-    /// The engine's own.
     fn back_up(&self, _to: &Path) -> Result<Option<&'static str>> {
         Ok(None)
     }

@@ -44,9 +44,6 @@ pub struct Log {
 
 impl Log {
     /// The first so many entries of a log, whose end may be missing.
-    ///
-    /// # Errors
-    /// When they can't be read.
     pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
         Log::of(Reader::begin(log)?.take(count))
     }
@@ -165,9 +162,6 @@ impl Log {
     }
 
     /// Writes the first so many of its entries as a log.
-    ///
-    /// # Errors
-    /// When it can't be written.
     pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
         let mut writer = Writer::begin(out, true)?;
         for Entry { request, arrived, data } in self.entries.iter().take(count) {
@@ -178,9 +172,6 @@ impl Log {
 
     /// Tells, in order, what a state has of all that was written: the place on the disk and the bytes; `None` for those that were
     /// given up.
-    ///
-    /// # Errors
-    /// Those of the one who is told.
     pub fn replay(
         &self,
         cut: &Cut,

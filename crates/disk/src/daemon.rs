@@ -39,9 +39,6 @@ pub struct Order {
 }
 
 /// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
-///
-/// # Errors
-/// A sentence: why it can't be served.
 #[cfg(target_os = "linux")]
 pub fn serve(
     order: &Order,

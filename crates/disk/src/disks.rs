@@ -80,9 +80,6 @@ pub struct Parameter {
 
 impl Disk {
     /// Checks that it can be modelled.
-    ///
-    /// # Errors
-    /// A sentence: what is wrong.
     pub fn check(&self) -> Result<(), String> {
         let kinds =
             [self.rotating.is_some(), self.flash.is_some(), self.network.is_some(), self.fixed.is_some()];

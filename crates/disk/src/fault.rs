@@ -32,15 +32,9 @@ pub enum Fault {
 /// The bytes of a disk that a fault needs to know.
 pub trait Bytes {
     /// Reads bytes that are there.
-    ///
-    /// # Errors
-    /// The system's.
     fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
 
     /// Writes bytes.
-    ///
-    /// # Errors
-    /// The system's.
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -67,9 +61,6 @@ const SECTOR: u64 = 512;
 
 impl Faulty {
     /// A fault of a disk that begins to work.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn begin(fault: Fault, disk: &impl Bytes) -> io::Result<Faulty> {
         let mut struck = 0;
         if let Fault::Flips { bit } = fault {

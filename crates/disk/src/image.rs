@@ -18,9 +18,6 @@ pub struct Image {
 
 impl Image {
     /// An empty one in memory.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn in_memory(bytes: u64) -> io::Result<Image> {
         let file = File::from(memfd_create("storebench-disk", MemfdFlags::CLOEXEC)?);
         file.set_len(bytes)?;
@@ -28,18 +25,12 @@ impl Image {
     }
 
     /// All of a file, in its place.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn of(file: File) -> io::Result<Image> {
         let bytes = file.metadata()?.len();
         Ok(Image { file, bytes })
     }
 
     /// A copy in memory of a file; where it has holes, the copy takes no memory.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn copy_of(file: &File) -> io::Result<Image> {
         let copy = Image::in_memory(file.metadata()?.len())?;
         data(file, |at, bytes| copy.file.write_all_at(bytes, at))?;
@@ -52,9 +43,6 @@ impl Image {
     }
 
     /// Reads as many bytes as there are, at most those of the buffer; how many.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let there = usize::try_from(self.bytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
         self.file.read_exact_at(&mut buffer[..there], at)?;
@@ -73,9 +61,6 @@ impl Image {
     }
 
     /// Gives up bytes, which read as zeros from then on.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn discard(&self, at: u64, bytes: u64) -> io::Result<()> {
         let bytes = bytes.min(self.bytes.saturating_sub(at));
         if bytes == 0 {

@@ -32,9 +32,6 @@ pub struct Writer {
 
 impl Writer {
     /// Begins a log, which keeps what is written or only where.
-    ///
-    /// # Errors
-    /// When it can't be written.
     pub fn begin(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
         out.write_all(&HEADER)?;
         Ok(Writer { out, keeps_data, entries: 0 })
@@ -51,9 +48,6 @@ impl Writer {
     }
 
     /// Appends a request with the data that it wrote.
-    ///
-    /// # Errors
-    /// When it can't be written.
     pub fn append(&mut self, request: &Request, arrived: Nanos, data: &[u8]) -> io::Result<()> {
         let data = if self.keeps_data && request.kind == Kind::Write { data } else { &[] };
         let mut entry = [0; ENTRY_BYTES];
@@ -69,9 +63,6 @@ impl Writer {
     }
 
     /// Passes on what it has kept back.
-    ///
-    /// # Errors
-    /// When it can't be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

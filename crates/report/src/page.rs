@@ -99,9 +99,6 @@ pub fn address(key: &GroupKey, at: &Position) -> String {
 }
 
 /// Writes the page; `lead`, an answer, stands first in it.
-///
-/// # Errors
-/// The writer's errors.
 pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
     let model = Model::new(report, lead.map_or("", |lead| lead.start.as_str()));

@@ -195,9 +195,6 @@ impl fmt::Display for Unanswered {
 
 impl Tuned {
     /// The answer from the runs that were made for it.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn from_runs(
         question: &Question,
         merged: &Merged<'_>,

@@ -78,9 +78,6 @@ fn write(file: &mut File) -> io::Result<()> {
 }
 
 /// Writes something in a run's folder; where its disk is full, gives up the room that is kept there and tries once more.
-///
-/// # Errors
-/// Those of `write`.
 pub fn with_room<T>(folder: &Path, mut write: impl FnMut() -> Result<T>) -> Result<T> {
     match write() {
         Err(error) if error.exit == Exit::DiskFull && give_up(&folder.join(NAME)).is_ok() => write(),

@@ -32,9 +32,6 @@ pub struct Folder {
 
 impl Folder {
     /// A directory that a user named, links included.
-    ///
-    /// # Errors
-    /// When it can't be opened.
     pub fn open(path: &Path) -> io::Result<Folder> {
         // A relative name of one word lies in the working directory.
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -82,17 +79,11 @@ impl Folder {
     }
 
     /// A file in it, for reading and writing, or whatever else has this name but links and folders: it is never waited for.
-    ///
-    /// # Errors
-    /// When it can't be opened.
     pub fn file(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::empty(), 0)
     }
 
     /// The same, opened with these flags besides: past the page cache, say.
-    ///
-    /// # Errors
-    /// When it can't be opened, or not so.
     pub fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
         self.open_file(name, flags, 0)
     }
@@ -121,9 +112,6 @@ impl Folder {
 
     /// The same for a folder of one's own in which a server may have run as another user, `servant`: folders in it that belong to
     /// that user are deleted, too.
-    ///
-    /// # Errors
-    /// As [`Folder::remove`].
     pub fn remove_served(&self, name: &OsStr, servant: Option<u32>) -> io::Result<()> {
         let own = match self.within(name) {
             Ok(own) if servant.is_some() && own.of_another()?.is_none() => own,
@@ -168,9 +156,6 @@ impl Folder {
     }
 
     /// Whether it holds nothing but what has this name.
-    ///
-    /// # Errors
-    /// When it can't be read.
     pub fn holds_only(&self, name: &OsStr) -> io::Result<bool> {
         let mut entries = Dir::read_from(&self.handle)?;
         while let Some(entry) = entries.read() {
@@ -184,18 +169,12 @@ impl Folder {
     }
 
     /// Whether it and `other` are one, under whatever names.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn is(&self, other: &Folder) -> io::Result<bool> {
         let (ours, other) = (self.handle.metadata()?, other.handle.metadata()?);
         Ok((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
     }
 
     /// The number of the user to whom it belongs, if that is another than whose folders may be deleted in it.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn of_another(&self) -> io::Result<Option<u32>> {
         Ok(Some(self.handle.metadata()?.uid()).filter(|user| *user != self.owner))
     }

@@ -19,9 +19,6 @@ pub enum Lock {
 }
 
 /// Tries to lock a file or folder, without waiting.
-///
-/// # Errors
-/// The system's.
 pub fn try_lock(file: impl AsFd) -> io::Result<Lock> {
     loop {
         return match flock(&file, FlockOperation::NonBlockingLockExclusive) {

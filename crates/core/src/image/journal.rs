@@ -7,9 +7,6 @@ use std::os::unix::fs::FileExt;
 use crate::axis::file_system::FileSystem;
 
 /// The parts of an image that are its file system's journal, each from one byte to before another; none where that is not known.
-///
-/// # Errors
-/// The system's.
 pub fn parts(file_system: &FileSystem, image: &File) -> io::Result<Vec<(u64, u64)>> {
     let mut block = [0; 4096];
     let found = match file_system.kind().name {

@@ -32,9 +32,6 @@ pub struct LoopDevice {
 
 impl LoopDevice {
     /// Attaches a file, whatever its name is by now, with direct I/O where its file system can.
-    ///
-    /// # Errors
-    /// When it can't be, with what is wrong.
     pub fn attach(image: &File) -> io::Result<LoopDevice> {
         let control = open(Path::new(CONTROL))?;
         for _ in 0..ATTEMPTS {

@@ -47,9 +47,6 @@ fn is_of_another_mount(error: &io::Error) -> bool {
 }
 
 /// Copies an image into an empty file: sharing its blocks where the file system can, else what it holds and no holes.
-///
-/// # Errors
-/// The system's.
 pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
     if system::share_blocks(from, to).is_ok() {
         return Ok(());

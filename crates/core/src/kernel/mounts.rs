@@ -32,17 +32,11 @@ pub fn all() -> io::Result<Vec<Mount>> {
 }
 
 /// The mount at a folder: the last, where there are several.
-///
-/// # Errors
-/// As [`all`].
 pub fn at(folder: &Path) -> io::Result<Option<Mount>> {
     Ok(all()?.into_iter().rfind(|mount| mount.at == folder))
 }
 
 /// The mount that holds a path without links: the one with the longest folder, the last where several are alike.
-///
-/// # Errors
-/// As [`all`].
 pub fn holding(path: &Path) -> io::Result<Option<Mount>> {
     Ok(longest(all()?, path))
 }

@@ -9,9 +9,6 @@ use sha2::{Digest, Sha256};
 use crate::store::Library;
 
 /// The library in a file.
-///
-/// # Errors
-/// Why there is none, in a sentence.
 pub fn find(path: &Path) -> Result<Library, String> {
     let failed = |error: io::Error| format!("the library {}: {error}", path.display());
     let path = std::fs::canonicalize(path).map_err(failed)?;

@@ -57,9 +57,6 @@ impl Loaded {
     }
 
     /// Its stores, checked.
-    ///
-    /// # Errors
-    /// Why it can't be used.
     pub fn described(&self) -> Result<Vec<Described>, String> {
         let wrong = |why: String| format!("the library {}: {why}", self.library.path.display());
         let check = |table: &Table| {

@@ -22,9 +22,6 @@ pub struct Entry {
 }
 
 /// Opens a store of a library.
-///
-/// # Errors
-/// The library's.
 pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Given::new(options, entry.settings)?;
     let calls = Calls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;

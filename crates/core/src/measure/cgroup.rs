@@ -66,9 +66,6 @@ pub struct OwnGroup {
 
 impl Home {
     /// Finds where this process may make cgroups that count memory: where one can be `made`, who removes it again.
-    ///
-    /// # Errors
-    /// A sentence: why there is no such place.
     pub fn find(mut made: impl FnMut(&Home) -> Result<(), String>) -> Result<Home, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
         for home in Home::candidates(Controller::Memory) {
@@ -143,9 +140,6 @@ impl Home {
     }
 
     /// Where nothing is yet and a cgroup can be made for a trial.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn unused(&self) -> Result<PathBuf, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("{PREFIX}{}", std::process::id());
@@ -158,9 +152,6 @@ impl Home {
     }
 
     /// Makes a cgroup for a trial at a path that was [`Home::unused`]. Where this fails it may be there.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn make(&self, folder: &Path) -> Result<OwnGroup, String> {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
@@ -195,9 +186,6 @@ impl Home {
     }
 
     /// Whether a cgroup made here tells the most that it was charged for.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn tells_peak(&self, made: &OwnGroup) -> Result<(), String> {
         let peak = made.group.folder.join(self.version.peak());
         match peak.exists() {
@@ -300,9 +288,6 @@ impl Group {
     }
 
     /// Moves this process, all its threads, into the cgroup: what it takes from now on is charged there.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn join(&self) -> Result<(), String> {
         let procs = self.folder.join("cgroup.procs");
         fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
@@ -319,9 +304,6 @@ impl Group {
 
     /// The most that was charged at once: memory of the processes in it, page cache that they were the first to fill, and
     /// what the kernel keeps for them, in bytes. The kernel charges in steps of up to 256 KiB a processor.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn peak_bytes(&self) -> Result<u64, String> {
         let path = self.folder.join(self.version.peak());
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -34,9 +34,6 @@ fn groups() -> Vec<Group> {
 }
 
 /// Has a server's process join the cgroups that hold servers, before it gives up the right to.
-///
-/// # Errors
-/// When one can't be opened.
 pub fn enter(command: &mut Command) -> io::Result<()> {
     for group in groups() {
         let procs = group.folder().join("cgroup.procs");
@@ -50,9 +47,6 @@ pub fn enter(command: &mut Command) -> io::Result<()> {
 }
 
 /// Whether all processes of the servers are in the cgroups that hold servers, as the kernel says, and this one is in none.
-///
-/// # Errors
-/// A sentence: which is not.
 pub fn check_held() -> Result<(), String> {
     let groups = groups();
     if groups.is_empty() {

@@ -50,9 +50,6 @@ impl BlockDevice {
     }
 
     /// Its number, as cgroups name it: `8:0`.
-    ///
-    /// # Errors
-    /// A sentence.
     pub fn number(name: &str) -> Result<String, String> {
         let path = Path::new("/sys/block").join(name).join("dev");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -65,17 +62,11 @@ impl BlockDevice {
     }
 
     /// All that it read and wrote since it was attached.
-    ///
-    /// # Errors
-    /// The system's, with the file's name.
     pub fn traffic(&self) -> io::Result<Traffic> {
         self.counters(parse)
     }
 
     /// All that it did since then.
-    ///
-    /// # Errors
-    /// The system's, with the file's name.
     pub fn activity(&self) -> io::Result<Activity> {
         self.counters(parse_activity)
     }
@@ -184,9 +175,6 @@ fn sync(_: &File) -> io::Result<()> {
 
 /// Bytes per second that are written to each device while this process does nothing for `interval`, or until
 /// `interrupted`.
-///
-/// # Errors
-/// As [`BlockDevice::traffic`].
 pub fn idle_written_bytes_per_s(
     devices: &[BlockDevice],
     interval: Duration,

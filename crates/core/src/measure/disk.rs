@@ -17,9 +17,6 @@ pub fn usage(directory: &Path) -> io::Result<Disk> {
 }
 
 /// The same without the folder of this name in it.
-///
-/// # Errors
-/// As [`usage`].
 pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
     let left_out = left_out.map(|name| directory.join(name));
     let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };

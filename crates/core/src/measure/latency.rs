@@ -118,9 +118,6 @@ pub struct Packed {
 
 impl Latencies {
     /// Packs them.
-    ///
-    /// # Errors
-    /// As [`Latencies::summary`].
     pub fn pack(&self) -> Result<Packed, String> {
         let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
         let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
@@ -147,9 +144,6 @@ pub fn quantile(histogram: &Histogram<u64>, q: f64, min_ns: u64, max_ns: u64) ->
 }
 
 /// A histogram as text, without loss.
-///
-/// # Errors
-/// As [`Latencies::summary`].
 pub(super) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).map_err(|error| error.to_string())?;

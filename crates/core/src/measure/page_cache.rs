@@ -55,9 +55,6 @@ impl Emptied {
 /// the kernel's caches of names (dentries) and inodes are emptied, too: opening a file of a folder that was not used for a
 /// while reads them from disk. Without root they can't be emptied, and finding the files to advise on warms them. Under a file
 /// system that a program mounts, the cache of its image or device is emptied as well, where this user may open that.
-///
-/// # Errors
-/// The system's.
 pub fn empty(folder: &Path) -> io::Result<Emptied> {
     super::device::sync_file_system(folder)?;
     let mount = mounts::holding(&folder.canonicalize()?)?.filter(|mount| mount.kind.starts_with("fuse"));
@@ -88,9 +85,6 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
 
 /// Reads this program's own code, its constants and those of its libraries, so that what comes after [`empty`] does not wait for them. It
 /// has opened no store yet. Does nothing where the system does not tell what is mapped.
-///
-/// # Errors
-/// The system's.
 pub fn fill_with_program() -> io::Result<()> {
     let told = match File::open("/proc/self/maps") {
         Ok(told) => told,

@@ -57,17 +57,11 @@ const PENDING: usize = 3;
 
 impl Series {
     /// For phases with so many threads. All memory that it usually needs is taken here.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn new(threads: usize) -> Result<Series, String> {
         Series::every(Duration::from_secs(1), threads)
     }
 
     /// The same by epochs, all of which are so long.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
@@ -92,9 +86,6 @@ impl Series {
     }
 
     /// The phase has ended: the histograms of its seconds, packed.
-    ///
-    /// # Errors
-    /// When a histogram can't be written.
     pub fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);

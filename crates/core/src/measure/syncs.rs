@@ -140,9 +140,6 @@ pub fn are_not_seen() {
 }
 
 /// Whether every call is counted in this process; otherwise the counts mean nothing. Looked at once.
-///
-/// # Errors
-/// Why it isn't.
 pub fn in_effect() -> Result<(), &'static str> {
     if NOT_SEEN.load(Ordering::Relaxed) {
         return Err(

@@ -81,9 +81,6 @@ impl WorkFolder {
     }
 
     /// The costs of the place, from a folder within it that is deleted again.
-    ///
-    /// # Errors
-    /// When it can't be probed.
     pub fn probe(&mut self) -> Result<Probe> {
         let mut stage = self.holdings.stage();
         let folder = stage.folder("probe")?;

@@ -62,9 +62,6 @@ impl Tried {
 
 impl Template {
     /// Formats an image in a work folder with room for trials of so many bytes. It is kept there as long as the folder.
-    ///
-    /// # Errors
-    /// When it can't be made here.
     pub fn make(
         work: &mut WorkFolder,
         file_system: &FileSystem,
@@ -87,9 +84,6 @@ impl Template {
 
     /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files. What is random in a simulated disk follows
     /// from the seed.
-    ///
-    /// # Errors
-    /// When it can't be copied or mounted.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
@@ -184,9 +178,6 @@ impl Template {
     }
 
     /// Writes to an empty disk what the formatted image holds, as a log that ends with a flush; the size of the disk in bytes.
-    ///
-    /// # Errors
-    /// When it can't be read.
     pub fn log(&self) -> io::Result<(Log, u64)> {
         let mut entries = Vec::new();
         storebench_disk::holes::data(&self.image, |at, bytes| {
@@ -232,9 +223,6 @@ impl Template {
     }
 
     /// The costs of a trial's file system, from one that is gone again.
-    ///
-    /// # Errors
-    /// When it can't be mounted or probed.
     pub fn probe(&self, work: &mut WorkFolder) -> Result<Probe> {
         let mut stage = work.stage();
         let (directory, _) = self.mount(&mut stage, "probe", 0)?;

@@ -19,9 +19,6 @@ pub struct Probe {
 }
 
 /// The time of making an empty file in `folder`, in nanoseconds: the mean of eight, which are deleted again.
-///
-/// # Errors
-/// The system's.
 pub fn file_creation_ns(folder: &Path) -> io::Result<u64> {
     const FILES: u32 = 8;
     let names: Vec<_> = (0..FILES).map(|number| folder.join(format!("probe-{number}"))).collect();
@@ -36,9 +33,6 @@ pub fn file_creation_ns(folder: &Path) -> io::Result<u64> {
 
 /// Probes a place with some files in `folder`, which are deleted again. Takes a fraction of a second on most disks, and
 /// no more than a quarter of the room that is left there.
-///
-/// # Errors
-/// The system's.
 pub fn probe(folder: &Path) -> io::Result<Probe> {
     const USUAL: (u32, u64) = (16, 32 << 20);
     const QUICK: (u32, u64) = (1, 4096);

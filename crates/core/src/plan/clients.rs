@@ -6,9 +6,6 @@ use crate::workload::table;
 
 impl Plan {
     /// Whether its sessions can be spread over its clients, whatever the store.
-    ///
-    /// # Errors
-    /// Why not.
     pub(super) fn check_clients(&self) -> Result<(), String> {
         if self.clients.is_empty() {
             return Ok(());

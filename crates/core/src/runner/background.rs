@@ -174,9 +174,6 @@ pub struct Process {
 
 impl Process {
     /// Starts a load's process, with its errors in `output`, the open log.
-    ///
-    /// # Errors
-    /// When it can't be started.
     pub fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
         let mut child = Command::new(launch.program)
             .arg0(lifeline::NAME)

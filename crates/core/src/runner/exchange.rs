@@ -19,9 +19,6 @@ pub const REPORT: &str = "trial-out.json";
 pub const LIMITS: &str = "trial-limits.json";
 
 /// Removes the files, also those that a kill left.
-///
-/// # Errors
-/// When one can't be removed.
 pub fn remove(folder: &Path) -> Result<()> {
     [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| guard::remove(folder, name))
 }
@@ -41,9 +38,6 @@ pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
 }
 
 /// Reads the report.
-///
-/// # Errors
-/// Why there is none, in words.
 pub fn answer<T: DeserializeOwned>(folder: &Path) -> std::result::Result<T, String> {
     let report = fs::read_to_string(folder.join(REPORT)).map_err(|error| error.to_string());
     report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))

@@ -159,9 +159,6 @@ impl TrialFolders {
     }
 
     /// Makes the folder of one trial. What is random in a simulated disk follows from the seed.
-    ///
-    /// # Errors
-    /// When it can't be made.
     pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
         match self {
             TrialFolders::Shared { file_creation_ns, device } => {

@@ -241,9 +241,6 @@ impl Made {
 
     /// Notes in a store's folder what is about to be made for it, under a name that nothing else has. It is on the disk when this
     /// returns.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn note(folder: &Path, store: &str, url: &str) -> io::Result<Made> {
         let mut random = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
@@ -255,9 +252,6 @@ impl Made {
 
     /// Notes it in a store's folder: a store that is opened there uses what was made, and makes nothing. It is on the disk when this
     /// returns.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn keep(&self, folder: &Path) -> io::Result<()> {
         let mut file = File::create(folder.join(NOTE))?;
         file.write_all(&serde_json::to_vec(self)?)?;
@@ -268,9 +262,6 @@ impl Made {
     }
 
     /// Strikes out the note of a folder: what it named has been dropped.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn strike(folder: &Path) -> io::Result<()> {
         fs::remove_file(folder.join(NOTE))
     }

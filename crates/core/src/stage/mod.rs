@@ -126,9 +126,6 @@ impl Stage<'_> {
     }
 
     /// Takes an empty folder in the work folder; what was there under this name is deleted.
-    ///
-    /// # Errors
-    /// When it can't be noted or made.
     pub fn folder(&mut self, name: &str) -> Result<PathBuf> {
         let path = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
@@ -142,9 +139,6 @@ impl Stage<'_> {
     }
 
     /// Takes an empty file in the work folder; what was there under this name is deleted.
-    ///
-    /// # Errors
-    /// When it can't be noted or made.
     pub fn file(&mut self, name: &str) -> Result<(PathBuf, File)> {
         let path = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
@@ -227,17 +221,11 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that tells what it was charged for; what the trial is to be told of it.
-    ///
-    /// # Errors
-    /// A sentence: why there is none.
     pub fn group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
         self.group_that(home, |made| home.tells_peak(made))
     }
 
     /// Takes a cgroup, to hold the trial to limits; what the trial is to be told of it.
-    ///
-    /// # Errors
-    /// A sentence: why there is none.
     pub fn limiting_group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
         self.group_that(home, |_| Ok(()))
     }
@@ -263,9 +251,6 @@ impl Stage<'_> {
 
     /// Takes a background load's process, which `start` starts in a group of its own and `number` tells the number of. Whoever
     /// gets it ends it; the note is for the case that this process is killed before.
-    ///
-    /// # Errors
-    /// When it can't be noted or started.
     pub fn load<T>(
         &mut self,
         start: impl FnOnce() -> io::Result<T>,

@@ -8,12 +8,13 @@ use crate::units::grouped;
 /// The states in which made-up power cuts left a store, with the settings of one of its guarantees.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Evidence {
-    /// The engine's version: its numbers alone.
-    pub version: String,
+    // Rows of files are read by the order of these fields.
     /// The guarantee.
     pub guarantee: Guarantee,
     /// Whether the disk tears pages.
     pub torn: bool,
+    /// The engine's version: its numbers alone.
+    pub version: String,
     /// The file systems that it was on, with blanks between them.
     pub file_systems: String,
     /// States that were looked at.

@@ -35,9 +35,6 @@ impl<'a> Given<'a> {
 
     /// The values of the `known` settings, in their order: what `own` makes of the user's, else the `preset`; those that
     /// neither names are left out.
-    ///
-    /// # Errors
-    /// Those of `own`.
     pub fn values(
         &self,
         known: &'static [SettingDef],

@@ -51,9 +51,6 @@ impl Form {
     }
 
     /// The form of a file that begins with this line.
-    ///
-    /// # Errors
-    /// A sentence, when it is none of them.
     pub fn of_line(line: &[u8]) -> Result<Form, String> {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();

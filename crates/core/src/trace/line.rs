@@ -90,9 +90,6 @@ impl Columns {
 
 /// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
 /// may hold commas.
-///
-/// # Errors
-/// A mistake in it.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let mut next = || from_end.next().ok_or("it has fewer than the seven columns of Twitter's traces");
@@ -108,9 +105,6 @@ pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
 
 /// Reads a line of trace_analyzer: the key in hexadecimal, the operation's number, the column family, the value's size, the time
 /// in microseconds. The keys of families but the first get the family's number before them.
-///
-/// # Errors
-/// A mistake in it.
 pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or("it has fewer than the five columns of trace_analyzer");

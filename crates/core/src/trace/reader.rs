@@ -129,17 +129,11 @@ impl Reader {
     }
 
     /// Begins at the beginning again.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
     pub fn rewind(self) -> Result<Reader, String> {
         self.rewound(0)
     }
 
     /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
     pub fn warmed_up(self) -> Result<Reader, String> {
         let ahead = if self.zstd { WARM_UP } else { 0 };
         self.rewound(ahead)
@@ -156,9 +150,6 @@ impl Reader {
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
     pub fn digest(self, over: &dyn Fn() -> bool) -> Result<Option<String>, String> {
         let path = self.path;
         match self.lines.into_source().digest(over) {

@@ -72,9 +72,6 @@ impl Source {
     }
 
     /// Begins at the beginning again. The decoder keeps its memory.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn rewind(&mut self) -> io::Result<()> {
         self.raw.rewind()?;
         self.raw.get_mut().digest = Sha256::new();

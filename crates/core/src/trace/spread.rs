@@ -41,9 +41,6 @@ impl Scout {
 
 impl Spread {
     /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
-    ///
-    /// # Errors
-    /// As [`Reader::open`].
     pub fn open(path: &Path, ask: Ask, whole_seconds: bool) -> Result<Spread, String> {
         let reader = Reader::open(path, ask)?.warmed_up()?;
         let scout = if whole_seconds {
@@ -57,9 +54,6 @@ impl Spread {
     }
 
     /// The next operation.
-    ///
-    /// # Errors
-    /// As [`Reader::next_entry`].
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
         let Spread { reader, scout, group_ns, count, past } = self;
         let Some(entry) = reader.next_entry()? else { return Ok(None) };

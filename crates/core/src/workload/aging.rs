@@ -29,9 +29,6 @@ impl Aging {
 
     /// Overwrites all records so many times, each time in another order, and lets the store rest. `record` makes the key and the value of a
     /// record in a version, of which 0 is what was loaded; the last write of each writes that.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn age(
         self,
         (load, written): &mut (Load, Written),

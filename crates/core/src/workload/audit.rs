@@ -178,9 +178,6 @@ impl Expected {
 
 /// Holds the store to some of the `live` records that it has, and to others that are gone: `bench` has it open, and nothing is to be
 /// measured any more. Closes it.
-///
-/// # Errors
-/// As [`Expected::audit`].
 pub fn hold(
     bench: &mut Bench<'_>,
     records: &Records,

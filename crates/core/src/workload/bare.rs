@@ -73,9 +73,6 @@ impl<'a> Bare<'a> {
 }
 
 /// An operation's result: its latencies, over `wall` from before the first to after the last.
-///
-/// # Errors
-/// When the histogram can't be written.
 pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<OperationResult, Ended> {
     Ok(OperationResult {
         operation: name.into(),

@@ -23,9 +23,6 @@ pub struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// Opens the store in the empty folder that `options` name.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
         Step::Opening.begin();
         let store = open(&options)?;
@@ -40,17 +37,11 @@ impl<'a> Bench<'a> {
     }
 
     /// The space that the store's files take on disk; nothing where its data are elsewhere.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn disk(&self) -> io::Result<Disk> {
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { disk::usage(&self.folder) }
     }
 
     /// The same without the folder of this name, which is not the store's.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn disk_without(&self, name: &str) -> io::Result<Disk> {
         let here = || disk::usage_without(&self.folder, Some(name));
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { here() }
@@ -70,9 +61,6 @@ impl<'a> Bench<'a> {
     }
 
     /// Closes the store, deletes its files and opens a new one.
-    ///
-    /// # Errors
-    /// When any of these fails.
     pub fn fresh(&mut self) -> Result<(), Stop> {
         if let Some(store) = self.store.take() {
             Step::Closing.begin();
@@ -87,9 +75,6 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; says how the cache was emptied.
-    ///
-    /// # Errors
-    /// When any of these fails.
     pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
         Step::Settling.begin();
         self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
@@ -102,9 +87,6 @@ impl<'a> Bench<'a> {
     }
 
     /// Closes the store and opens it again.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn reopen(&mut self) -> Result<(), Stop> {
         self.close()?;
         Step::Reopening.begin();
@@ -118,26 +100,17 @@ impl<'a> Bench<'a> {
     }
 
     /// Has the open store give the space of removed records back; the name of what it did, if it can.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn compact(&mut self) -> Result<Option<&'static str>, Stop> {
         let store = self.store.as_deref_mut().ok_or_else(|| Stop::harness("the store is closed"))?;
         store.compact().map_err(|error| Stop::store("giving space back", &error))
     }
 
     /// The same while sessions work, if the engine can do that.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn compact_beside(&self) -> Result<Option<&'static str>, Stop> {
         self.store()?.compact_beside().map_err(|error| Stop::store("giving space back beside others", &error))
     }
 
     /// Closes the store, if it is open.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn close(&mut self) -> Result<(), Stop> {
         match self.store.take() {
             Some(store) => {

@@ -34,9 +34,6 @@ impl Case<'_> {
     }
 
     /// Its store, if that can be opened with the guarantee asked for.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn opens(&self) -> Result<&StoreDef, Reason> {
         let store = self.store().ok_or_else(|| Reason::UnknownStore(self.cell.store().to_owned()))?;
         store.open.map_err(Reason::NotBuilt)?;
@@ -50,9 +47,6 @@ impl Case<'_> {
 
     /// The same with a session for each thread; and what the store can do with its settings, which may take a session or its
     /// order away.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
         let store = self.opens()?;
         let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
@@ -65,9 +59,6 @@ impl Case<'_> {
     }
 
     /// Whether its sessions can be spread over its clients, if it has any.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn spreads(&self) -> Result<(), Reason> {
         let (threads, clients) = (self.cell.threads(), self.clients);
         if clients == 0 {

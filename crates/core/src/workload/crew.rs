@@ -40,9 +40,6 @@ pub fn own<L>(lane: Mutex<L>) -> L {
 }
 
 /// Opens a session.
-///
-/// # Errors
-/// The store's own.
 pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session", &error))
 }
@@ -65,9 +62,6 @@ struct Other<O, E> {
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` is done with the first thread's handle
 /// before the others are opened.
-///
-/// # Errors
-/// Those of `open`, `first` and `work`.
 pub fn with<H, L, O, T>(
     clock: &Clock,
     lanes: &[Mutex<L>],
@@ -84,9 +78,6 @@ where
 }
 
 /// The same at a line of theirs, which is for as many threads as there are lanes.
-///
-/// # Errors
-/// As [`with`].
 pub fn with_line<H, L, O, T>(
     line: &StartingLine<'_>,
     clock: &Clock,
@@ -161,9 +152,6 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
     }
 
     /// The same; each thread's part.
-    ///
-    /// # Errors
-    /// As [`Crew::round`].
     pub fn parts(&mut self, order: O) -> Result<Vec<Part>, L::Failed> {
         for other in &self.others {
             other.orders.send(order).map_err(|_| gone())?;

@@ -131,9 +131,6 @@ pub struct Prepared<'a> {
 
 impl Crud {
     /// Takes all memory that the harness will need. `check` says whether the store keeps what it is given.
-    ///
-    /// # Errors
-    /// As [`Driver::new`].
     pub fn prepare<'a>(
         &'a self,
         records: &'a Records,
@@ -214,9 +211,6 @@ impl Prepared<'_> {
     }
 
     /// The measurements.
-    ///
-    /// # Errors
-    /// When a histogram can't be written.
     pub fn done(self, ran: Ran) -> Result<Done, Stop> {
         let Ran { load, phases, cache_emptied_by } = ran;
         let (stored, written) =

@@ -16,9 +16,6 @@ pub use self::message::{CutTold, Endured, Looked, Mark, Recorded};
 use crate::workload::spec::{Asked, CutPart, Ended};
 
 /// Does a part, and tells what came of it. Whoever records does not return: its store must not be closed.
-///
-/// # Errors
-/// When it could not be told.
 pub fn run(
     asked: &Asked<'_>,
     part: &CutPart,

@@ -180,9 +180,6 @@ impl Prepared {
     }
 
     /// Deletes the file.
-    ///
-    /// # Errors
-    /// When it can't be deleted.
     pub fn finish(self) -> Result<(), Error> {
         self.target.delete()
     }

@@ -199,9 +199,6 @@ impl<'a> Driver<'a> {
     /// A driver for the records of a cell. All memory that it will ever use is taken and touched here, but for the buffer
     /// that values are copied into: it counts as the application's, so that stores which bring theirs along and stores which
     /// don't are charged alike.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`].
     pub fn new(
         clock: &'a Clock,
         records: &'a Records,
@@ -250,9 +247,6 @@ impl<'a> Driver<'a> {
     }
 
     /// Adds what another machine measured.
-    ///
-    /// # Errors
-    /// As [`Recorder::merge`].
     pub fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
         self.seen_gone += seen_gone;
         self.recorder.merge(recorder)
@@ -285,9 +279,6 @@ impl<'a> Driver<'a> {
     }
 
     /// Tells the time series what was measured of `operation` so far.
-    ///
-    /// # Errors
-    /// As [`Seconds::tell`].
     pub fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
         seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }

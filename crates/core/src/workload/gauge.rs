@@ -29,25 +29,16 @@ pub struct Gauged {
 
 impl<'a> Gauge<'a> {
     /// That of a trial with one thread.
-    ///
-    /// # Errors
-    /// As [`Series::new`].
     pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
         Gauge::of_threads(spec, clock, 1)
     }
 
     /// That of a trial with so many threads.
-    ///
-    /// # Errors
-    /// As [`Series::new`].
     pub fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 
     /// Does a phase's operations, and reads all before and after them.
-    ///
-    /// # Errors
-    /// Those of `all`.
     pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
         self.series.begin();
         let machine = MachineCounters::begin(self.device);

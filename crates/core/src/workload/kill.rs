@@ -87,17 +87,11 @@ pub fn write(
 }
 
 /// Whether the journal has all that the store writes, which is open.
-///
-/// # Errors
-/// Why not.
 pub(super) fn seen() -> Result<(), String> {
     if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 
 /// Undoes what is not synced.
-///
-/// # Errors
-/// The system's.
 pub(super) fn undo() -> Result<(), Ended> {
     syncs::undo_unsynced().map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))
 }
@@ -181,9 +175,6 @@ fn wrong(
 }
 
 /// Opens the store of a check at a step.
-///
-/// # Errors
-/// The store's.
 pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
@@ -194,9 +185,6 @@ pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ende
 }
 
 /// A session of it.
-///
-/// # Errors
-/// The store's.
 pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session", &error))
 }

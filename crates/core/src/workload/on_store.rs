@@ -149,9 +149,6 @@ impl<'a> OnStore<'a> {
 
 impl Settled<'_> {
     /// Closes the store, and measures its files.
-    ///
-    /// # Errors
-    /// When it can't be closed.
     pub fn close(&mut self) -> Result<(), Ended> {
         self.bench.close()?;
         self.measured.disk = self.bench.disk().map_err(Ended::harness)?;

@@ -122,9 +122,6 @@ impl Phase {
     }
 
     /// The measurements by operation.
-    ///
-    /// # Errors
-    /// When a histogram can't be written.
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, Stop> {
         let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
         done.map(|operation| self.result(operation, recorder)).collect()

@@ -21,9 +21,6 @@ pub fn largest_quantum(rate: Rate) -> u64 {
 
 /// Does `operations` at most, in quanta of `largest` at most, for as long as `goes_on` says so. `quantum` does so many or fewer, and
 /// says how many; none where there is no more to do.
-///
-/// # Errors
-/// Those of `quantum`.
 pub fn in_quanta<E>(
     operations: u64,
     largest: u64,

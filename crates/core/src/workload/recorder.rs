@@ -20,17 +20,11 @@ pub struct Record {
 
 impl Record {
     /// Nothing yet. All memory that it will need is taken.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn new() -> Result<Record, String> {
         Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0, conflicts: 0 })
     }
 
     /// Adds what another thread measured, or another kind.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Record) -> Result<(), String> {
         self.errors += other.errors;
         self.value_bytes += other.value_bytes;
@@ -39,9 +33,6 @@ impl Record {
     }
 
     /// Its result, of so many threads that were at work for so long.
-    ///
-    /// # Errors
-    /// When the histogram can't be written.
     pub fn result(
         &self,
         name: &str,
@@ -74,9 +65,6 @@ pub struct Recorder<const N: usize> {
 
 impl<const N: usize> Recorder<N> {
     /// Nothing yet. All memory that it will need is taken.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn new() -> Result<Recorder<N>, String> {
         let records = (0..N).map(|_| Record::new()).collect::<Result<Vec<_>, _>>()?;
         let records = records.try_into().map_err(|_| "there are not as many records as kinds")?;
@@ -118,9 +106,6 @@ impl<const N: usize> Recorder<N> {
     }
 
     /// Some kinds as one.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
     pub fn together(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
         let mut all = Record::new()?;
         kinds.into_iter().try_for_each(|kind| all.merge(&self.records[kind]))?;
@@ -128,9 +113,6 @@ impl<const N: usize> Recorder<N> {
     }
 
     /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Recorder<N>) -> Result<(), String> {
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }

@@ -55,9 +55,6 @@ pub enum RecoverTold {
 
 /// Does a part, and tells what came of it. A store that is not closed is killed with this process. `apart` is the folder of the harness's
 /// own files.
-///
-/// # Errors
-/// When it could not be told.
 pub fn run(
     asked: &Asked<'_>,
     part: RecoverPart,

@@ -205,9 +205,6 @@ impl Spec {
     }
 
     /// Has the server that is about to be started join the cgroups that hold the trial, in place of this process.
-    ///
-    /// # Errors
-    /// As [`Spec::enter_limits`].
     pub fn hold_server(&self) -> Result<(), Ended> {
         let mut groups = Vec::new();
         if let Some(order) = &self.limits {

@@ -96,9 +96,6 @@ impl Claim {
     }
 
     /// Whether it leaves the axes alone whose values are `ranked`: what it compares of them it names.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
     pub fn check_axes(&self, ranked: &[Axis]) -> Result<(), String> {
         let many = |axis: &Axis| axis.def().many;
         if let Some(axis) = ranked.iter().find(|axis| self.at.names(**axis)) {
@@ -117,9 +114,6 @@ impl Claim {
     }
 
     /// Whether it makes sense; `operations` are those that there are, `of_study` the stores that the study's claims compare.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
     pub fn check(&self, operations: &[&str], of_study: &[String]) -> Result<(), String> {
         for (name, text) in [("says", &self.says), ("source", &self.source)] {
             if text.trim().is_empty() {

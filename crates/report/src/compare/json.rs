@@ -42,9 +42,6 @@ fn names<'a>(side: &Side<'a>) -> Vec<RunName<'a>> {
 }
 
 /// Writes one JSON document; docs/compare.md describes its fields.
-///
-/// # Errors
-/// The writer's errors.
 pub fn write(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         format: FORMAT_VERSION,

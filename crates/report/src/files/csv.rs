@@ -54,9 +54,6 @@ type RowKey = (Data, Sizes, u64, usize, usize);
 
 /// Writes one row per store, operation, size, count and kind of data; several trials are pooled. Where there are several
 /// guarantees or places, the hardware's name says which, as they must not be mixed.
-///
-/// # Errors
-/// The writer's errors.
 pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;

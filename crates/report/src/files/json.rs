@@ -40,9 +40,6 @@ struct RunDocument<'a> {
 }
 
 /// Writes one JSON document.
-///
-/// # Errors
-/// The writer's errors.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
     let runs = merged.runs.iter().map(|run| RunDocument { header: &run.header, trials: &run.trials });

@@ -6,9 +6,6 @@ use crate::files::harmless::put;
 use crate::section::{Block, Column, Section, Table, Value};
 
 /// Writes the rows; the header alone where the section has nothing to say.
-///
-/// # Errors
-/// The writer's errors.
 pub fn write(section: &Section, blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let mut header: Vec<String> = Vec::new();
     for name in section.shapes.iter().flat_map(|shape| shape.columns).flat_map(Column::csv_names) {

@@ -52,9 +52,6 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 }
 
 /// Reads a run and checks it.
-///
-/// # Errors
-/// When it can't be read.
 fn look(stores: &[StoreDef], path: &Path) -> Result<Checked> {
     let (run, notes) = folder::read_with_notes(path)?;
     let names = harness(stores);

@@ -252,9 +252,6 @@ impl<'a> Launch<'a> {
 
     /// Runs what is not among `done`; then, where the plan has a precision or a budget, what is still undecided, until it is decided
     /// at a planned look or the budget is over. Gives its folder and how it ended.
-    ///
-    /// # Errors
-    /// As [`Launch::carry_out`].
     pub fn run(
         &self,
         done: &[TrialResult],

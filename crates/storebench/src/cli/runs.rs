@@ -91,9 +91,6 @@ pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
 }
 
 /// Reads a run, and tells what is odd about its files.
-///
-/// # Errors
-/// When it can't be read.
 pub fn read(path: &Path) -> Result<Run> {
     let (run, notes) = folder::read_with_notes(path)?;
     tell_notes(&notes);

@@ -66,9 +66,6 @@ impl<'a> Stages<'a> {
     }
 
     /// The costs of the place that its trials are in: on the simulated disk, where that can be had.
-    ///
-    /// # Errors
-    /// When it can't be had or probed.
     pub fn probe(&self) -> Result<Probe> {
         let mut places: Vec<&Place> = self.places.values().collect();
         places.sort_by_key(|place| place.disk().is_none());
@@ -106,17 +103,11 @@ impl<'a> Stages<'a> {
     }
 
     /// A plan, ready to run as a stage.
-    ///
-    /// # Errors
-    /// As [`Launch::new`].
     pub fn launch<'l>(&'l self, plan: &'l Plan) -> Result<Launch<'l>> {
         Launch::new(self.stores, plan, &self.places, None)
     }
 
     /// Runs a stage called `name`: a job of its launch. Gives its run, and whether it was interrupted.
-    ///
-    /// # Errors
-    /// Those of the run.
     pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &Job<'_>) -> Result<(Run, bool)> {
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) = launch.carry_out(job, folder, progress::listener().as_mut())?;

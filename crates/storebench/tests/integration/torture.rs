@@ -14,6 +14,8 @@ use std::env;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::tier;
+
 /// The seconds that the storm is to last.
 const STORM: &str = "STOREBENCH_STORM";
 /// The seed of its first round; another one in each storm unless told otherwise.
@@ -23,9 +25,13 @@ const TORTURE: &str = "STOREBENCH_TORTURE";
 /// The seed of the one try that is to be made again.
 const SEED: &str = "STOREBENCH_TORTURE_SEED";
 
+/// The tries that one waits for.
+const MOST_TRIES: u32 = 20;
+
 /// Tries something `few` times, or many times that on request. Each try has random numbers of its own: the same ones in
 /// every test run, others on request. One that fails says how to make it again.
 pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
+    let few = if tier::is_whole() { few } else { few.min(MOST_TRIES) };
     if let Some(seed) = number(SEED) {
         return attempt(&mut fastrand::Rng::with_seed(seed));
     }

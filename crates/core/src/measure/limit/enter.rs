@@ -59,9 +59,6 @@ impl Order {
 
     /// Leaves this process outside the cgroups, which a server of its own is to join. A limit that no cgroup
     /// holds applies to both. Gives the limits in force, as the kernel says.
-    ///
-    /// # Errors
-    /// As [`Order::enter`].
     pub fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let own = cgroups::own();
         let check = |limit: &(Limited, u64, By, Option<String>)| {
@@ -148,9 +145,6 @@ fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
 }
 
 /// The processors that this process may run on, by number.
-///
-/// # Errors
-/// A sentence.
 pub fn allowed_processors() -> Result<Vec<usize>, String> {
     system::processors().map_err(|error| format!("asking for the processors: {error}"))
 }

@@ -23,9 +23,6 @@ fn of_device(version: Version, limit: Limited) -> (&'static str, &'static str) {
 
 /// Writes a limit into a cgroup's files. `device` is the number of the block device under the place: `8:0`. `processors` are
 /// those to choose from, by number.
-///
-/// # Errors
-/// A sentence.
 pub fn hold(
     folder: &Path,
     version: Version,
@@ -97,9 +94,6 @@ fn list(processors: &[usize], count: u64) -> String {
 }
 
 /// The value of a limit by a cgroup's files, in the units of [`Limited`]; `None` where they say that there is none.
-///
-/// # Errors
-/// A sentence: they can't be read.
 pub fn in_force(
     folder: &Path,
     version: Version,

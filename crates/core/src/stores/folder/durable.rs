@@ -164,9 +164,6 @@ pub(super) enum Visit<'a> {
 }
 
 /// Visits every file of the layout below `directory`, and every directory after its content.
-///
-/// # Errors
-/// Those of the system and of `visit`.
 pub(super) fn walk(
     directory: &File,
     layout: Layout,
@@ -209,9 +206,6 @@ fn is_dots(name: &CStr) -> bool {
 }
 
 /// Makes all that lies below `root` durable.
-///
-/// # Errors
-/// The system's own.
 pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<()> {
     match group {
         GroupSync::FileSystem => sync_file_system(root),
@@ -229,9 +223,6 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
 }
 
 /// The number of records below `root`.
-///
-/// # Errors
-/// The system's own.
 pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     let mut files = 0;
     walk(root, layout, &mut |visit| {
@@ -242,9 +233,6 @@ pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
 }
 
 /// Removes the temporary files that a crash left.
-///
-/// # Errors
-/// The system's own.
 pub(super) fn remove_temporaries(root: &File, layout: Layout) -> Result<()> {
     walk(root, layout, &mut |visit| match visit {
         Visit::File(directory, name) if is_temporary(name.to_bytes()) => {

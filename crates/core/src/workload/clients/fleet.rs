@@ -71,9 +71,6 @@ pub struct Rounded {
 
 impl Fleet {
     /// Starts the clients that a trial names, with all of its threads spread evenly over them; `None` where it names none.
-    ///
-    /// # Errors
-    /// When one can't be started.
     pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, Stop> {
         if spec.clients.is_empty() {
             return Ok(None);
@@ -101,18 +98,12 @@ impl Fleet {
     }
 
     /// Has all open their sessions on what was made on the server; where it was loaded anew, with so many records.
-    ///
-    /// # Errors
-    /// When one fails.
     pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), Stop> {
         self.send(&Order::Open { made: made.clone(), loaded })?;
         self.each(|told| matches!(told, Told::Opened).then_some(())).map(drop)
     }
 
     /// Has all do a round of a phase together, which is called so.
-    ///
-    /// # Errors
-    /// When one fails.
     pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, Stop> {
         self.send(&Order::Round(round))?;
         self.each(|told| matches!(told, Told::Ready).then_some(()))?;
@@ -161,9 +152,6 @@ impl Fleet {
     }
 
     /// Hears of each, by its first thread and their number, all that it has measured.
-    ///
-    /// # Errors
-    /// When one fails.
     pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, Stop> {
         self.send(&Order::Finish)?;
         let all = self.each(|told| match told {

@@ -21,15 +21,9 @@ pub struct Task {
 /// The way to a client.
 pub trait Link: Send {
     /// Sends it an order.
-    ///
-    /// # Errors
-    /// Why it can't be reached any more.
     fn send(&mut self, order: &Order) -> Result<(), String>;
 
     /// Its next word, if one comes in so long a time.
-    ///
-    /// # Errors
-    /// Why none will come any more.
     fn next(&mut self, within: Duration) -> Result<Option<Told>, String>;
 }
 

@@ -136,9 +136,6 @@ pub fn packed(bytes: &[u8]) -> Result<String, String> {
 }
 
 /// The bytes of a text, which are to be so many.
-///
-/// # Errors
-/// When they are not.
 pub fn unpacked(text: &str, length: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(text).map_err(|error| error.to_string())?;
     let (mut bytes, most) = (Vec::with_capacity(length), length as u64 + 1);

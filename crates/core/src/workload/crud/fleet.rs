@@ -22,9 +22,6 @@ use crate::workload::stop::Stop;
 const MIX: &str = "mix";
 
 /// Has the clients open their sessions on what the open store has made, which was loaded anew with so many records.
-///
-/// # Errors
-/// When one can't.
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), Stop> {
     let made =
         Made::of(bench.folder()).map_err(|error| Stop::harness(format!("reading what was made: {error}")));
@@ -33,9 +30,6 @@ pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(
 }
 
 /// Has the clients do a round.
-///
-/// # Errors
-/// When one fails.
 pub fn round(
     fleet: &mut Fleet,
     shares: &Shares<'_>,
@@ -74,9 +68,6 @@ fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
 }
 
 /// Takes what the clients have measured, and the versions of their records.
-///
-/// # Errors
-/// When one can't tell.
 pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), Stop> {
     for (threads, all) in fleet.finish()? {
         let first = threads.start;

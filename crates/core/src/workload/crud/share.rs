@@ -189,9 +189,6 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
 
 impl Crud {
     /// The share of one thread, with its memory.
-    ///
-    /// # Errors
-    /// As [`Driver::new`].
     pub fn share<'a>(
         &self,
         thread: u64,

@@ -32,9 +32,6 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 }
 
 /// Reads all records that any of a session's steps touched which were begun.
-///
-/// # Errors
-/// The store's.
 pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
     // Whether the first so many steps explain what was found, for each number of them.
     let mut explains = vec![true; begun as usize + 1];

@@ -31,9 +31,6 @@ struct Slots {
 }
 
 /// Opens it in its folder.
-///
-/// # Errors
-/// The system's.
 pub(super) fn open(directory: &Path) -> Result<Box<dyn Store>> {
     let opened = open_file(directory).map_err(StoreError::io("open its file"))?;
     Ok(Box::new(opened))

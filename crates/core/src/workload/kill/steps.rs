@@ -69,9 +69,6 @@ impl Step {
 }
 
 /// Takes the step of this number, with values of up to `most_bytes`.
-///
-/// # Errors
-/// The store's own.
 pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result<()> {
     let step = step(number);
     let owned: Vec<(String, Vec<u8>)> =

@@ -103,9 +103,6 @@ impl<'a> Alongside<'a> {
     }
 
     /// Whether the store, as it was opened, has a backup where one is to be made. It is empty.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
         if self.work == Work::Batch {
             return Ok(true);
@@ -116,9 +113,6 @@ impl<'a> Alongside<'a> {
     }
 
     /// Does `steps` while the work goes on, and waits for the end of both.
-    ///
-    /// # Errors
-    /// Those of `steps`; the store's own.
     pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
         self.remove_backup()?;
         let this = &*self;

@@ -140,9 +140,6 @@ fn together(within: &[(u64, u64)]) -> u64 {
 
 impl Seen {
     /// None yet.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn new(schedule: Schedule) -> Result<Seen, String> {
         Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default(), pauses: None })
     }

@@ -115,9 +115,6 @@ impl<'r> Remains<'r> {
     }
 
     /// Holds the store to all this, with a sample of what is there and of what is gone.
-    ///
-    /// # Errors
-    /// As [`audit::hold`].
     pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, Stop> {
         let most = audit::most_records(self.records.mean_value());
         let held: Vec<Record> = match is_removed {

@@ -70,9 +70,6 @@ impl<'a> Watch<'a> {
     }
 
     /// A round begins.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), Stop> {
         self.last = ask(store)?;
         self.paused = false;
@@ -112,9 +109,6 @@ impl<'a> Watch<'a> {
     }
 
     /// A step has ended: asks the engine where that is due.
-    ///
-    /// # Errors
-    /// The store's own.
     #[inline]
     pub fn stepped(&mut self, store: &dyn Store) -> Result<(), Stop> {
         let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
@@ -123,9 +117,6 @@ impl<'a> Watch<'a> {
 
     /// A step of a schedule has ended: asks the engine where that is due, and, but after a pause, where it delays no step: the next is to
     /// begin at this moment.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
         let has_time = self.ended + 2 * self.took < next;
         if self.paused || has_time { self.stepped(store) } else { Ok(()) }

@@ -29,9 +29,6 @@ pub struct Fed {
 
 impl Feed<'_> {
     /// Reads all of it. Ends early, without an error, when a thread that plays has ended.
-    ///
-    /// # Errors
-    /// As [`Spread::next_entry`].
     pub fn run(mut self) -> Result<Fed, String> {
         let mut last_due_ns = 0;
         let _: Result<(), Gone> = self.all(&mut last_due_ns)?;

@@ -80,17 +80,11 @@ pub struct Tally {
 
 impl Tally {
     /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`].
     pub fn new() -> Result<Tally, String> {
         Ok(Tally { recorder: Recorder::new()?, written: Written::default(), fresh_writes: 0, short_reads: 0 })
     }
 
     /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Recorder::merge`].
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
         self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
@@ -159,9 +153,6 @@ fn touched(capacity: usize) -> Vec<u8> {
 
 impl<'a> Player<'a> {
     /// Takes all the memory that it will need.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
     pub fn new(
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, Incoming),

@@ -33,9 +33,6 @@ const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY custome
 
 impl<'s> BySql<'s> {
     /// Makes the tables.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, order: LoadOrder) -> Result<BySql<'s>> {
         for table in Table::ALL {
             let sql = table.schema(|of| session.type_name(of));
@@ -45,9 +42,6 @@ impl<'s> BySql<'s> {
     }
 
     /// The tables that are there, for transactions.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn open(mut session: Box<dyn SqlSession + 's>, indexed: bool) -> Result<BySql<'s>> {
         let statements = Statements {
             customer: session.prepare(&Table::Customers.select_by("customer_id"))?,

@@ -88,9 +88,6 @@ struct Ids<T> {
 
 /// Makes the files in a folder, which is made where it is missing. `goes_on` hears how far it is and says whether to go on. Unless
 /// all is made, nothing of it is left.
-///
-/// # Errors
-/// Why not.
 pub fn write(
     order: &Order,
     folder: &Path,

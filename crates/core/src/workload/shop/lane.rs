@@ -47,9 +47,6 @@ struct Parts<'a> {
 
 impl<'a> Lane<'a> {
     /// That of one thread.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`].
     pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<Lane<'a>, String> {
         Ok(Lane {
             thread,

@@ -31,9 +31,6 @@ pub struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Takes all memory that the threads share.
-    ///
-    /// # Errors
-    /// As [`Series::new`].
     pub fn new(work: ShopParameters, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
         let data = Data::of_size(seed, work.data_bytes);
         let threads = work.threads as usize;
@@ -51,9 +48,6 @@ impl<'a> Shared<'a> {
     }
 
     /// The tables of a store that has them.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
         let failed = |error| Stop::store("opening a session", &error);
         if self.sql {
@@ -64,9 +58,6 @@ impl<'a> Shared<'a> {
     }
 
     /// The tables of a store that has none yet.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
         let failed = |error| Stop::store("making the tables", &error);
         if self.sql {

@@ -46,9 +46,6 @@ enum Law {
 
 impl Requests {
     /// For one thread of several. `seed` is the trial's: all threads find the same records popular.
-    ///
-    /// # Errors
-    /// A sentence, where there are no records.
     pub fn new(
         distribution: Distribution,
         space: Space,

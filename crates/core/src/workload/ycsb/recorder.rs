@@ -56,17 +56,11 @@ pub fn calls_ns(recorder: &Recorder) -> u64 {
 }
 
 /// The measurements of a kind.
-///
-/// # Errors
-/// As [`Recorder::together`].
 pub fn of(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
     recorder.together(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
 }
 
 /// Those of all requests; the bytes of a read-modify-write are those of its parts.
-///
-/// # Errors
-/// As [`Recorder::together`].
 pub fn all(recorder: &Recorder) -> Result<Record, String> {
     let mut all = recorder.together(Kind::ALL.map(|kind| Slot::of(kind) as usize))?;
     all.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();

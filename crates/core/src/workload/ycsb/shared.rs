@@ -34,9 +34,6 @@ pub struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Takes all memory that the threads share. `check` says whether the store keeps what it is given.
-    ///
-    /// # Errors
-    /// As [`Series::new`].
     pub fn new(
         work: YcsbParameters,
         data: Data,

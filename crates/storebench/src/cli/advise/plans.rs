@@ -55,9 +55,6 @@ impl<'a> Plans<'a> {
     }
 
     /// Gives the look as many records and operations as a block of it has time for that is to take `block_s` seconds by the estimates.
-    ///
-    /// # Errors
-    /// Those of the plan.
     pub fn fit(&mut self, question: &Question, block_s: f64) -> Result<()> {
         let (mut records, mut operations) = (question.records.min(self.most_records), OPERATIONS);
         self.screen = self.sized(&self.screen, records, operations)?;
@@ -71,9 +68,6 @@ impl<'a> Plans<'a> {
     }
 
     /// The look with the fewest records and operations, each trial with so long a limit.
-    ///
-    /// # Errors
-    /// Those of the plan.
     pub fn smallest(&self, limit: Duration) -> Result<Plan> {
         let mut plan = self.sized(&self.screen, FEWEST, FEWEST)?;
         plan.timeout = Period(limit);
@@ -107,9 +101,6 @@ impl<'a> Plans<'a> {
     /// The plan by which these stores grow old, or the first of them, with as many of the question's records as a block has time for that
     /// is to take `block_s` seconds by the estimates: a quarter of them with as many stores as can be, or fewer with the first alone.
     /// `None` where there is no time for any.
-    ///
-    /// # Errors
-    /// Those of the plan.
     pub fn aged(&self, stores: &[String], here: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
         let quarter = (here.1 / 4).max(FEWEST);
         let some = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));

@@ -12,9 +12,6 @@ use storebench_core::workload::table::parameter;
 use crate::cli::args::{OURS, RunArgs};
 
 /// This command line, which must be text to be sent.
-///
-/// # Errors
-/// When it is not.
 pub fn command() -> Result<Vec<String>> {
     let word = |word: std::ffi::OsString| {
         word.into_string().map_err(|word| {
@@ -25,9 +22,6 @@ pub fn command() -> Result<Vec<String>> {
 }
 
 /// Paths of the board's must be whole: it has no working directory that anybody chose.
-///
-/// # Errors
-/// When one is not.
 pub fn check_paths(args: &RunArgs, plan: &Plan) -> Result<()> {
     args.at.iter().try_for_each(|place| check_path("--at", &place.path))?;
     paths(&plan.parameters).try_for_each(|(name, path)| check_path(name, path))?;

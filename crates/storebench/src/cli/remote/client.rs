@@ -19,18 +19,12 @@ const END: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Whether a client can be reached, and a program runs there; it is copied where that is needed.
-///
-/// # Errors
-/// Why not.
 pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
     // Ended at once: a program that waits for a request in vain would complain.
     connect(host, interrupted).map(drop)
 }
 
 /// Starts a client on a host, for the process of a trial.
-///
-/// # Errors
-/// Why it can't be started.
 pub fn reach(host: &str, task: &Task) -> std::result::Result<Box<dyn Link>, String> {
     // Ctrl-C ends the trial, and this process with it.
     let mut connection =

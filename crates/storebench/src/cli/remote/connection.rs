@@ -210,9 +210,6 @@ impl Connection {
     }
 
     /// The next message, if one comes in so long a time.
-    ///
-    /// # Errors
-    /// As [`Connection::next`].
     pub fn next_within(&mut self, most: Duration) -> Result<Option<Message>> {
         match self.messages.recv_timeout(most) {
             Ok(Ok(message)) => Ok(Some(message)),

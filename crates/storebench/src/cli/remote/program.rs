@@ -103,9 +103,6 @@ pub fn advice(machine: &str) -> String {
 
 impl Program {
     /// Reads a program.
-    ///
-    /// # Errors
-    /// When it can't be read.
     pub fn read(path: &Path) -> Result<Program> {
         let bytes = fs::read(path).map_err(Error::io("reading the program", path))?;
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -118,9 +118,6 @@ pub fn line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
 }
 
 /// Reads a message; `None` at the end.
-///
-/// # Errors
-/// When it can't be read or is none.
 pub fn receive<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option<T>> {
     line(from)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
 }

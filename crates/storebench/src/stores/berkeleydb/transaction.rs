@@ -10,9 +10,6 @@ use super::session::{grow, room, size};
 use super::{BerkeleyDb, check, ffi, message};
 
 /// Does `work` in a transaction, and commits it unless `work` fails; values are read into `buffer`. Gives how many bytes were put.
-///
-/// # Errors
-/// As [`storebench_core::store::Session::transact`].
 pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<'_>) -> Result<usize> {
     if store.checkpoint_kbyte == 0 {
         return Err(StoreError::Unsupported("this store was opened without transactions".into()));

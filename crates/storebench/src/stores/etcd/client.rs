@@ -181,18 +181,12 @@ impl Client {
     }
 
     /// Sets the value of a key.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
         self.connection.call(&put).map(drop)
     }
 
     /// Shows the value of a key; whether it is there.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
         match self.connection.call(&range)?.records.pop() {
@@ -211,9 +205,6 @@ impl Client {
     }
 
     /// Shows so many records from a key on, in order; how many there were.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         if limit == 0 {
@@ -228,9 +219,6 @@ impl Client {
     }
 
     /// Removes a key, which may be gone.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key = self.key(key);
         self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
@@ -238,9 +226,6 @@ impl Client {
 
     /// Sets the values of keys, or removes those that have none here, all or none: on a running server, whose limit is not known, by
     /// as many at a time as it takes as shipped. Of a key that is named twice the last counts, as no transaction may name one twice.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
         let last: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
@@ -265,9 +250,6 @@ impl Client {
     }
 
     /// The number of records.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn count(&mut self) -> Result<u64> {
         u64::try_from(self.counted()?.count).map_err(StoreError::engine)
     }
@@ -283,9 +265,6 @@ impl Client {
     }
 
     /// Removes all records. What a session that was killed has sent may still arrive: it ends with a look that finds none.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn remove_all(&mut self) -> Result<()> {
         loop {
             let range = DeleteRange { key: self.beginning.clone(), end: self.end.clone() };
@@ -296,9 +275,6 @@ impl Client {
     }
 
     /// Forgets all former values, and writes the file of records anew.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn compact(&mut self) -> Result<()> {
         let revision = self.counted()?.header.unwrap_or_default().revision;
         match self.connection.call(&Compaction { revision, physical: true }) {
@@ -310,17 +286,11 @@ impl Client {
     }
 
     /// The state of the server.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn status(&mut self) -> Result<Status> {
         self.connection.call(&AskStatus {})
     }
 
     /// The number of members of the cluster.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn members(&mut self) -> Result<usize> {
         Ok(self.connection.call(&AskMembers {})?.members.len())
     }
@@ -345,9 +315,6 @@ impl Client {
 
     /// Whether it syncs its log for a change, by its own count: it is asked to remove what is not there, which is a change to the log
     /// and to nothing else.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn is_synced(&mut self) -> Result<bool> {
         let before = self.syncs()?;
         // A key outside the records'.

@@ -6,9 +6,6 @@ use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 use super::check;
 
 /// Does `work` in a transaction, and commits it unless `work` fails.
-///
-/// # Errors
-/// As [`storebench_core::store::Session::transact`].
 pub fn run(
     database: &OptimisticTxDatabase,
     keyspace: &Keyspace,

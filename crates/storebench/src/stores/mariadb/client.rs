@@ -70,9 +70,6 @@ impl Client {
     }
 
     /// Runs a statement that gives one row of one column at most; where its bytes lie until the next call.
-    ///
-    /// # Errors
-    /// The server's.
     fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
         self.send()?;
@@ -132,9 +129,6 @@ impl Client {
 
     /// Runs a statement that reads a file from this connection; says how many rows it took, and how many warnings it has. `make` is
     /// given what appends to the file.
-    ///
-    /// # Errors
-    /// Those of `make`; the server's.
     pub fn load(&mut self, sql: &str, make: &mut Making<'_>) -> Result<(u64, u16)> {
         self.command(|out| {
             out.push(Command::COM_QUERY as u8);

@@ -345,9 +345,6 @@ fn families(options: &OpenOptions<'_>) -> String {
 }
 
 /// Every setting that the server has, in the order of [`SETTINGS`], and what else decides its guarantee.
-///
-/// # Errors
-/// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let query = client.prepare("SHOW VARIABLES")?;
     let mut found = Vec::new();
@@ -373,9 +370,6 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
 }
 
 /// The options of MyRocks's column family in which the records are.
-///
-/// # Errors
-/// The server's.
 pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
     let option = |name: &str| {
         format!(

@@ -320,9 +320,6 @@ fn begin(socket: &Path) -> Result<Client> {
 }
 
 /// A figure that the server counts; `None` where it does not.
-///
-/// # Errors
-/// The server's.
 pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     let mut found = None;
     sql::each(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {

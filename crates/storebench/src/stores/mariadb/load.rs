@@ -107,9 +107,6 @@ fn append_escaped(bytes: &[u8], file: &mut Vec<u8>) {
 }
 
 /// Statements of many rows each, which any server takes.
-///
-/// # Errors
-/// The server's.
 pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     let many = client.prepare(&insert(into, ROWS_AT_ONCE))?;
     let mut load = Load { client, into, waiting: Vec::new(), many, uncommitted: 0, count: 0 };

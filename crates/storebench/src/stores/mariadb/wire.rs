@@ -92,9 +92,6 @@ pub fn write_execution<'v>(
 }
 
 /// Cuts a row apart: shows the number and the value of each column.
-///
-/// # Errors
-/// When it is not such a row.
 pub fn read_row<'r>(
     row: &'r [u8],
     columns: &[Holds],

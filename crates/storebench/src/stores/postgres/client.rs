@@ -60,9 +60,6 @@ impl Statement {
 impl Client {
     /// Runs a statement, shows the columns of each row to `see` as they were received, and says how many rows there were, or
     /// were changed.
-    ///
-    /// # Errors
-    /// The server's.
     fn rows(
         &mut self,
         statement: &Statement,

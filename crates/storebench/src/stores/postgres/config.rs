@@ -220,9 +220,6 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
 }
 
 /// Every setting that the server has, sizes in bytes, in the order of [`SETTINGS`].
-///
-/// # Errors
-/// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let query = client.prepare("SELECT name, setting, unit FROM pg_settings")?;
     let mut found = Vec::new();

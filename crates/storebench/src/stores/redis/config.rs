@@ -168,9 +168,6 @@ pub fn as_given(name: &str, value: &str) -> String {
 }
 
 /// Every setting that the server has, in the order of [`SETTINGS`].
-///
-/// # Errors
-/// The server's.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();

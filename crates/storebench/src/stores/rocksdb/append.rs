@@ -28,9 +28,6 @@ pub struct Appending<'a> {
 
 impl<'a> Appending<'a> {
     /// Begins a file in the store's folder.
-    ///
-    /// # Errors
-    /// The engine's.
     pub fn begin(store: &'a RocksDb) -> Result<Appending<'a>> {
         let path = store.folder.join(NAME);
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
@@ -81,9 +78,6 @@ impl<'a> Appending<'a> {
     }
 
     /// Ends the file, which the engine syncs, and hands it over. It has at least one record.
-    ///
-    /// # Errors
-    /// The engine's.
     pub fn end(self) -> Result<()> {
         let mut error = ptr::null_mut();
         // SAFETY: the handles are valid; the options are ours to free; the errors are checked.

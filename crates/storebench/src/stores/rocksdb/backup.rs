@@ -10,9 +10,6 @@ use super::super::owned::Owned;
 use super::{check, ffi};
 
 /// Makes a checkpoint in a folder that is not there yet.
-///
-/// # Errors
-/// The engine's own.
 pub fn checkpoint(db: *mut ffi::Db, to: &Path) -> Result<()> {
     let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let mut error = ptr::null_mut();

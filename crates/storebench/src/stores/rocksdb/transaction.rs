@@ -15,9 +15,6 @@ const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
 ///
 /// # Safety
 /// `options` are valid.
-///
-/// # Errors
-/// The engine's.
 pub unsafe fn open(
     options: *const ffi::Options,
     name: &CStr,
@@ -56,9 +53,6 @@ impl<'a> Transactions<'a> {
     }
 
     /// Does `work` in a transaction, and commits it unless `work` fails.
-    ///
-    /// # Errors
-    /// As [`storebench_core::store::Session::transact`].
     pub fn run(
         &mut self,
         read: &Owned<ffi::ReadOptions>,

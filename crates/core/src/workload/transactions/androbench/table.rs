@@ -34,9 +34,6 @@ struct Statements {
 
 impl<'s> Table<'s> {
     /// Makes it.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn make(store: &'s dyn Store) -> Result<Table<'s>, Stop> {
         let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
         let schema = rows::schema(|of| session.type_name(of));
@@ -46,9 +43,6 @@ impl<'s> Table<'s> {
     }
 
     /// Prepares the statements.
-    ///
-    /// # Errors
-    /// The store's own.
     pub fn prepare(&mut self) -> Result<(), Stop> {
         let session = &mut self.session;
         let mut prepare =

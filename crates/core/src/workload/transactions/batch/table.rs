@@ -77,9 +77,6 @@ pub struct Rows<'s> {
 
 impl<'s> Rows<'s> {
     /// Makes the table, which is empty.
-    ///
-    /// # Errors
-    /// The store's.
     pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, Stop> {
         session.execute(rows::SCHEMA).map_err(|error| Stop::store("making the table", &error))?;
         session

@@ -16,9 +16,6 @@ pub trait Dialect: Server<Client: Connection> {
     /// The name of a type.
     fn type_name(of: SqlType) -> &'static str;
     /// Loads many rows at once into a server: how it was planned, what is known of it, and whether it is the trial's own.
-    ///
-    /// # Errors
-    /// The server's.
     fn load(
         client: &mut Self::Client,
         server: (&Plan, &Self::Kept, bool),
@@ -62,36 +59,18 @@ pub trait Connection: Sized + Send {
     type Turns;
 
     /// Runs statements without parameters, separated by `;`, and passes by what they give.
-    ///
-    /// # Errors
-    /// The server's.
     fn execute(&mut self, sql: &str) -> Result<()>;
     /// Prepares a statement, whose parameters are written as the server wants them.
-    ///
-    /// # Errors
-    /// The server's.
     fn prepare(&mut self, sql: &str) -> Result<Self::Statement>;
     /// Prepares a statement, whose parameters are written `?`.
-    ///
-    /// # Errors
-    /// The server's.
     fn prepare_portable(&mut self, sql: &str) -> Result<Self::Statement> {
         self.prepare(sql)
     }
     /// Gives a prepared statement back.
-    ///
-    /// # Errors
-    /// The server's.
     fn forget(&mut self, statement: Self::Statement) -> Result<()>;
     /// Runs a statement; how many rows it gave or changed.
-    ///
-    /// # Errors
-    /// The server's.
     fn run(&mut self, statement: &Self::Statement, values: &[SqlValue<'_>]) -> Result<u64>;
     /// Runs a statement, and shows the values of each row.
-    ///
-    /// # Errors
-    /// The server's.
     fn query(
         &mut self,
         statement: &Self::Statement,
@@ -100,16 +79,10 @@ pub trait Connection: Sized + Send {
     ) -> Result<u64>;
 
     /// Shows the value of a key, where it lies until the next call; whether it is there.
-    ///
-    /// # Errors
-    /// The server's.
     fn get(&mut self, get: &Self::Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
     /// The value that was shown last.
     fn shown(&self) -> &[u8];
     /// Shows keys and values from a key on; how many.
-    ///
-    /// # Errors
-    /// The server's.
     fn scan(
         &mut self,
         scan: &Self::Statement,
@@ -117,14 +90,8 @@ pub trait Connection: Sized + Send {
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> Result<u64>;
     /// Prepares what adds many records.
-    ///
-    /// # Errors
-    /// The server's.
     fn prepare_inserts(&mut self) -> Result<Self::Inserts>;
     /// Adds records, all or none.
-    ///
-    /// # Errors
-    /// The server's.
     fn insert_all(
         &mut self,
         insert: &Self::Statement,
@@ -138,13 +105,7 @@ pub trait Connection: Sized + Send {
     fn remove_all(&mut self, remove: &Self::Statement, keys: &[&[u8]]) -> Result<()>;
 
     /// Prepares what begins and ends transactions.
-    ///
-    /// # Errors
-    /// The server's.
     fn prepare_turns(&mut self) -> Result<Self::Turns>;
     /// Begins or ends a transaction.
-    ///
-    /// # Errors
-    /// The server's.
     fn turn(&mut self, turns: &Self::Turns, turn: Turn) -> Result<()>;
 }

@@ -21,9 +21,6 @@ pub struct Template<'a> {
 
 impl Template<'_> {
     /// Makes the files of a new server in the store's folder, unless they are there.
-    ///
-    /// # Errors
-    /// Those of `make`; the system's.
     pub fn prepare(&self, options: &OpenOptions<'_>) -> Result<()> {
         let data = options.directory.join(DATA);
         if data.join(self.sign).exists() {

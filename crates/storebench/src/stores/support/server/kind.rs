@@ -87,9 +87,6 @@ pub trait Server: Sized + 'static {
         vec![0]
     }
     /// Starts the network between them, whose sockets are in this folder.
-    ///
-    /// # Errors
-    /// The system's.
     fn relay(_plan: &Plan, _socket: &Path) -> Result<Option<Relay>> {
         Ok(None)
     }
@@ -98,9 +95,6 @@ pub trait Server: Sized + 'static {
     /// The arguments with which a server is started that can have so many sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a server that was killed has left in its data and would keep the next from starting.
-    ///
-    /// # Errors
-    /// The system's.
     fn clear(_data: &Path) -> Result<()> {
         Ok(())
     }
@@ -111,81 +105,45 @@ pub trait Server: Sized + 'static {
         None
     }
     /// Makes what the trial's records need in a server that is ready.
-    ///
-    /// # Errors
-    /// The server's.
     fn furnish(_socket: &Path) -> Result<()> {
         Ok(())
     }
 
     /// Connects to the trial's own, whose socket is in this folder.
-    ///
-    /// # Errors
-    /// The server's.
     fn connect_own(socket: &Path) -> Result<Self::Client>;
     /// Sets a session with the trial's own server as planned, where that is the session's to set.
     fn begin(_client: &mut Self::Client, _plan: &Plan) {}
     /// Connects to a running server.
-    ///
-    /// # Errors
-    /// The server's.
     fn connect(address: &Address) -> Result<Self::Client>;
 
     /// Makes the holder.
-    ///
-    /// # Errors
-    /// The server's.
     fn create(client: &mut Self::Client, name: &str) -> Result<()>;
     /// From here on, a session's records are the holder's, and it is set as planned.
-    ///
-    /// # Errors
-    /// The server's.
     fn enter(client: &mut Self::Client, name: &str, plan: &Plan) -> Result<()>;
     /// The command that drops the holder with all that it holds, as a person would type it.
     fn drop_command(name: &str) -> String;
     /// Drops the holder, which may be gone already; what a killed trial was doing ends first.
-    ///
-    /// # Errors
-    /// The server's.
     fn drop_if_there(client: &mut Self::Client, name: &str) -> Result<()>;
 
     /// Every setting that the server has, in the order of the store's.
-    ///
-    /// # Errors
-    /// The server's.
     fn settings(client: &mut Self::Client) -> Result<Vec<Setting>>;
     /// The tier that settings give.
     fn tier(settings: &[Setting]) -> Guarantee;
     /// Makes the table of records, unless it is there.
-    ///
-    /// # Errors
-    /// The server's.
     fn make_table(_client: &mut Self::Client, _compression: bool) -> Result<()> {
         Ok(())
     }
     /// Looks at a server whose settings are these. Of one that is not the trial's own others make syncs, too.
-    ///
-    /// # Errors
-    /// The server's.
     fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Kept>;
     /// The number of syncs that it has made since its files were; `None` where it does not count them.
-    ///
-    /// # Errors
-    /// The server's.
     fn synced(_client: &mut Self::Client, _kept: &Self::Kept) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Work that the server does for itself, as [`Store::upkeep`](storebench_core::store::Store::upkeep) has it.
-    ///
-    /// # Errors
-    /// The server's.
     fn upkeep(_client: &mut Self::Client) -> Result<Vec<Upkeep>> {
         Ok(Vec::new())
     }
     /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's records get it.
-    ///
-    /// # Errors
-    /// The server's.
     fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
     /// Has the server check its records; `false` where it can't.
     ///
@@ -195,51 +153,27 @@ pub trait Server: Sized + 'static {
         Ok(false)
     }
     /// Writes the records anew, without the space of removed ones, and says what did it; `None` where nothing does.
-    ///
-    /// # Errors
-    /// The server's.
     fn compact(client: &mut Self::Client) -> Result<Option<&'static str>>;
     /// Begins to read: the records are kept as they are for this client; `false` where the server has no such reader.
-    ///
-    /// # Errors
-    /// The server's.
     fn hold_reader(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
     }
     /// The settings of the table of records.
-    ///
-    /// # Errors
-    /// The server's.
     fn settings_of_table(_client: &mut Self::Client, _kept: &Self::Kept) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
     /// The bytes of the data, with the name of that statistic.
-    ///
-    /// # Errors
-    /// The server's.
     fn size(client: &mut Self::Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)>;
     /// The server's version.
-    ///
-    /// # Errors
-    /// The server's.
     fn version(client: &mut Self::Client) -> Result<String>;
     /// Whether it was compiled with checks of its own; `None` where it does not tell.
-    ///
-    /// # Errors
-    /// The server's.
     fn has_checks(_client: &mut Self::Client) -> Result<Option<bool>> {
         Ok(None)
     }
 
     /// The number of records.
-    ///
-    /// # Errors
-    /// The server's.
     fn count(client: &mut Self::Client) -> Result<u64>;
     /// A session over records.
-    ///
-    /// # Errors
-    /// The server's.
     fn session(client: Self::Client) -> Result<Box<dyn Session>>;
     /// A session for SQL. How the server was planned, what is known of it, and whether it is the trial's own.
     ///

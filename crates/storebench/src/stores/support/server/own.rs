@@ -146,9 +146,6 @@ impl Own {
     }
 
     /// A connection.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn connect<S: Server>(&self) -> Result<S::Client> {
         S::connect_own(&self.socket.path())
     }

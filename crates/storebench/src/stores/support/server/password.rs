@@ -15,9 +15,6 @@ pub struct Found {
 }
 
 /// Reads a file, if it is there.
-///
-/// # Errors
-/// The system's.
 pub fn read(path: &Path) -> Result<Option<Found>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -40,9 +40,6 @@ pub struct Reached {
 
 impl Reached {
     /// Opens a folder.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn open(path: &Path) -> Result<Reached> {
         let folder = File::open(path).map_err(StoreError::io(format!("opening {}", path.display())))?;
         Ok(Reached { folder, path: path.to_path_buf() })
@@ -142,9 +139,6 @@ pub struct Process {
 
 impl Process {
     /// Starts a server. What it says goes to its log in the folder `at`, which goes with it: `log` is the name.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn start(
         saying: &'static Saying,
         command: &mut Command,
@@ -246,9 +240,6 @@ impl Drop for Process {
 }
 
 /// A new folder of the server's alone, for its socket or what else it needs outside its data.
-///
-/// # Errors
-/// The system's.
 pub fn new_folder(within: &Path, prefix: &str) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -22,9 +22,6 @@ pub enum Backend {
 
 impl Backend {
     /// A connection whose records are the trial's, to a server planned so.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
             Backend::Own(own) => {
@@ -45,9 +42,6 @@ impl Backend {
     }
 
     /// Ends its use. What is left on a running server goes with the store's folder.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn close(self) -> Result<()> {
         match self {
             Backend::Own(own) => own.stop(),
@@ -56,9 +50,6 @@ impl Backend {
     }
 
     /// Ends its use, with all that it holds for the store in this folder.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
             Backend::Own(own) => own.stop(),

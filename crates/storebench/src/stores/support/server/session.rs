@@ -25,9 +25,6 @@ pub struct RecordSession<D: Dialect> {
 
 impl<D: Dialect> RecordSession<D> {
     /// Prepares the statements on a connection.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn new(mut client: D::Client) -> Result<RecordSession<D>> {
         Ok(RecordSession {
             insert: client.prepare(D::RECORDS.insert)?,

@@ -45,9 +45,6 @@ impl Socket {
     }
 
     /// Connects to the Unix socket of this path.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn unix(path: &Path) -> io::Result<Socket> {
         let login_until = Instant::now().checked_add(LONGEST_LOGIN);
         Ok(Socket { login_until, ..Socket::from(UnixStream::connect(path)?) })
@@ -59,9 +56,6 @@ impl Socket {
     }
 
     /// Connects to a trial's own server by the Unix socket of this name, in the folder in which its log is.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
     }
@@ -117,9 +111,6 @@ impl Socket {
     }
 
     /// From now on neither a read nor a write waits by itself.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match &self.stream {
             Stream::Unix(stream) => stream.set_nonblocking(true),
@@ -128,9 +119,6 @@ impl Socket {
     }
 
     /// The same socket once more.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn try_clone(&self) -> io::Result<Socket> {
         Ok(Socket::over(match &self.stream {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
@@ -139,9 +127,6 @@ impl Socket {
     }
 
     /// Reads what is there.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.stream {
             Stream::Unix(stream) => stream.read(into),

@@ -18,9 +18,6 @@ pub struct Sql<'a, D: Dialect> {
 
 impl<'a, D: Dialect> Sql<'a, D> {
     /// Prepares what every session needs. `is_own` says whether the server is the trial's own.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn new(
         mut client: D::Client,
         (plan, kept, is_own): (&'a Plan, &'a D::Kept, bool),
@@ -81,18 +78,12 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
 }
 
 /// The number of records.
-///
-/// # Errors
-/// The server's.
 pub fn count(client: &mut impl Connection) -> Result<u64> {
     let count = number(client, "SELECT COUNT(*) FROM records")?;
     count.ok_or_else(|| StoreError::Engine("the server did not count".into()))
 }
 
 /// The count that a query of one row and column gives; `None` where it gives none.
-///
-/// # Errors
-/// The server's.
 pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
     let mut found = None;
     each(client, sql, &mut |row| match row {
@@ -114,9 +105,6 @@ pub fn text(client: &mut impl Connection, sql: &str) -> Result<String> {
 }
 
 /// The texts that a query of one column gives.
-///
-/// # Errors
-/// The server's.
 pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     each(client, sql, &mut |row| {
@@ -128,9 +116,6 @@ pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
 }
 
 /// Shows each row of a query without parameters.
-///
-/// # Errors
-/// The server's.
 pub fn each(client: &mut impl Connection, sql: &str, visit: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<()> {
     let statement = client.prepare(sql)?;
     client.query(&statement, &[], visit)?;
