@@ -179,10 +179,11 @@ impl Shown {
             text: String::new(),
             python: None,
         };
-        shown.settings = shown.open(Scratch::in_memory().path()).settings().unwrap();
-        let filled = |template| snippet::fill(template, &(def.version)(), &shown.settings);
-        shown.text = filled(def.snippet.unwrap());
-        shown.python = def.python.map(filled);
+        let settings = shown.open(Scratch::in_memory().path()).settings().unwrap();
+        let version = (def.version)();
+        shown.text = snippet::fill(def.snippet.unwrap(), &version, &settings);
+        shown.python = def.python.map(|template| snippet::fill(template, &version, &settings));
+        shown.settings = settings;
         shown
     }
 
