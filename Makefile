@@ -73,7 +73,8 @@ test test-all test-conformance torture storm: export STOREBENCH_TEST_STRICT = 1
 endif
 # Tests that only `make test-all` runs (CONTRIBUTING.md).
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
-	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration::
+	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: crash::postgres_without crash::redis_loses crash::weaker \
+	crash::a_file_that_was_renamed slurm_runs life::backups file_systems::every_store_lives
 cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: test

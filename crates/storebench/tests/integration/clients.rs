@@ -131,7 +131,11 @@ fn clients_that_can_t_be_had_are_told_before_anything_is_made() {
         assert!(last.starts_with("storebench: ") && words.iter().all(|word| last.contains(word)), "{said}");
         assert!(there.scratch.runs().is_empty());
     };
-    refused("--clients nobody@alpha", Exit::Unreachable, &["nobody@alpha: ", "Permission denied"]);
+    refused(
+        "--clients no-such-user@alpha",
+        Exit::Unreachable,
+        &["no-such-user@alpha: ", "Permission denied"],
+    );
     refused("--clients alpha,nowhere.invalid", Exit::Unreachable, &["nowhere.invalid: "]);
     refused("--clients=-oProxyCommand=true", Exit::BadValue, &["--clients", "it is not a host"]);
     refused("--clients alpha,beta,alpha", Exit::BadValue, &["clients names alpha twice"]);

@@ -203,7 +203,7 @@ fn what_can_not_be_asked_is_told() {
 fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
     let scratch = Scratch::in_memory();
     let ask = "advise --records 100 --size 100B --guarantee process";
-    let said = scratch.storebench(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
+    let said = scratch.probing(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
     assert!(said.out.contains("redb (power)") && said.out.contains("gives more than process"), "{said}");
     assert!(!said.out.contains("Ruled out"), "{said}");
     let run = scratch.results();

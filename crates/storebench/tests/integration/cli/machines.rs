@@ -213,7 +213,7 @@ fn advice_for_a_slow_machine_comes_in_time_with_fewer_records() {
     }
     let scratch = Scratch::new();
     let ask = "advise --machine laptop-hdd --disk here --records 50000 --size 4KiB --store flat-folder,sqlite --budget 12s";
-    let said = scratch.storebench(ask).ends(Exit::Success);
+    let said = scratch.probing(ask).ends(Exit::Success);
     assert!(said.err.contains("first, how slow it is here: each store with 100 records"), "{said}");
     assert!(said.err.contains(" records in place of 50,000: "), "{said}");
     let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -11,6 +11,7 @@ use serde_json::Value;
 use storebench_core::error::Exit;
 use storebench_core::folder;
 use storebench_core::result::{Outcome, Run};
+use storebench_core::test_hooks;
 use tempfile::TempDir;
 
 use crate::in_memory;
@@ -85,6 +86,11 @@ impl Scratch {
     /// Runs storebench with arguments that are separated by blanks.
     pub fn storebench(&self, arguments: &str) -> Said {
         said(&mut self.command(STOREBENCH, arguments))
+    }
+
+    /// The same where what a place costs matters, and is probed as a user has it.
+    pub fn probing(&self, arguments: &str) -> Said {
+        said(self.command(STOREBENCH, arguments).env_remove(test_hooks::VARIABLE))
     }
 
     /// Runs storebench with the faulty stores.
