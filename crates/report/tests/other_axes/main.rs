@@ -319,10 +319,10 @@ fn sql_has_columns_for_every_axis() {
     let (_, table) = out.statements.split_once("CREATE TABLE cells (").unwrap();
     let (table, _) = table.split_once(");").unwrap();
     for column in [
-        "    store TEXT,\n",
-        "    record_size_from_bytes INTEGER,\n",
-        "    motion TEXT NOT NULL,\n    chunk_size TEXT NOT NULL,\n    chunk_size_from_bytes INTEGER NOT NULL,\n",
-        "    flush TEXT NOT NULL\n",
+        "    \"store\" TEXT,\n",
+        "    \"record_size_from_bytes\" INTEGER,\n",
+        "    \"motion\" TEXT NOT NULL,\n    \"chunk_size\" TEXT NOT NULL,\n    \"chunk_size_from_bytes\" INTEGER NOT NULL,\n",
+        "    \"flush\" TEXT NOT NULL\n",
     ] {
         assert!(table.contains(column), "{column}: {table}");
     }
@@ -331,7 +331,7 @@ fn sql_has_columns_for_every_axis() {
     let (statement, values) = cells.find(|(_, values)| values.contains(&id)).unwrap();
     let (_, names) = statement.split_once('(').unwrap();
     let names: Vec<&str> = names.split(')').next().unwrap().split(", ").collect();
-    let value = |name: &str| &values[names.iter().position(|own| *own == name).unwrap()];
+    let value = |name: &str| &values[names.iter().position(|own| own.trim_matches('"') == name).unwrap()];
     assert_eq!(value("chunk_size_from_bytes"), &SqlValue::Integer(4096));
     assert_eq!((value("motion"), value("store")), (&SqlValue::Text("sequential".into()), &SqlValue::Null));
     let winners = out.rows.iter().filter(|(statement, _)| statement.starts_with("INSERT INTO contests"));
@@ -426,7 +426,9 @@ fn runs_of_several_workloads_stand_beside_each_other() {
     assert_eq!(group(0).len(), group(1).len());
     let mut out = Listener::default();
     sql::write(&Report::new(&merged), &mut out).unwrap();
-    assert!(out.statements.contains("    store TEXT,\n") && out.statements.contains("    motion TEXT,\n"));
+    assert!(
+        out.statements.contains("    \"store\" TEXT,\n") && out.statements.contains("    \"motion\" TEXT,\n")
+    );
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs;
 use std::sync::OnceLock;
 
 use storebench_core::error::Exit;
+use storebench_core::folder;
+use storebench_core::result::Run;
 
 use super::support::{STOREBENCH, Scratch, contents, wait_for};
 
@@ -203,12 +205,15 @@ fn what_can_not_be_asked_is_told() {
 fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
     let scratch = Scratch::in_memory();
     let ask = "advise --records 100 --size 100B --guarantee process";
-    let said = scratch.probing(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
+    let said = scratch.storebench(&format!("{ask} --store sqlite,redb --budget 6s")).ends(Exit::Success);
     assert!(said.out.contains("redb (power)") && said.out.contains("gives more than process"), "{said}");
     assert!(!said.out.contains("Ruled out"), "{said}");
-    let run = scratch.results();
+    // Each stage of the answer is a run.
+    let headers = scratch.contents().into_keys().filter(|path| path.ends_with("run.json"));
+    let runs: Vec<Run> = headers.map(|header| folder::read(header.parent().unwrap()).unwrap()).collect();
     let of = |store: &str| -> std::collections::BTreeSet<String> {
-        let cells = run.trials.iter().map(|trial| &trial.cell).filter(|cell| cell.store() == store);
+        let cells = runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
+        let cells = cells.filter(|cell| cell.store() == store);
         cells.map(|cell| cell.guarantee().to_string()).collect()
     };
     assert_eq!(of("redb").into_iter().collect::<Vec<_>>(), ["power"]);
