@@ -103,7 +103,9 @@ mod tests {
     fn a_page_has_every_check_and_fits() {
         let found = found();
         let text = page(&found);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        // The path of a folder is one word, and as long as it is.
+        let fits = |line: &str| line.chars().count() <= WIDTH || !line.trim().contains(' ');
+        assert!(text.lines().all(fits), "{text}");
         for group in &found.checks {
             assert!(text.contains(&group.text(WIDTH)) && !group.lines.is_empty(), "{text}");
             for line in &group.lines {
