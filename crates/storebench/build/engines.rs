@@ -291,7 +291,7 @@ fn cache() -> Result<PathBuf> {
     Ok(cache.join("storebench/engines"))
 }
 
-pub fn sources() -> Result<PathBuf> {
+fn sources() -> Result<PathBuf> {
     Ok(cache()?.join("sources"))
 }
 
