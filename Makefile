@@ -6,8 +6,8 @@ SHELL := /bin/sh
 
 # What `make run` runs.
 ARGS ?= run crud --quick
-# system: the system's library, which is shown but not ranked where it was built with assertions. Empty: a build of its
-# authors' sources, made once a machine (scripts/engines.sh).
+# system: the system's library, which is shown but not ranked where it was built with assertions. Empty: cargo compiles its
+# authors' sources, once a machine.
 ROCKSDB ?=
 LEVELDB ?=
 # The stores to build in, by cargo feature and separated by commas; empty: all.

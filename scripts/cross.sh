@@ -98,11 +98,8 @@ has_sha256() {
 
 # ---- Building
 
-# Prints the program's file.
+# Prints the program's file. Its engines are compiled by the compilers that of_target names.
 build() {
-    for engine in leveldb rocksdb unqlite libmdbx; do
-        if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
-    done
     if builds berkeleydb; then
         BERKELEYDB_DIR=$(berkeleydb)
         export BERKELEYDB_DIR

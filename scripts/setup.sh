@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what storebench needs to be built and is not there yet, and has scripts/engines.sh build the engines that are
-# compiled once a machine; says nothing when all is there.
+# Installs what storebench needs to be built and is not there yet, and fetches the sources of the engines that cargo compiles;
+# says nothing when all is there.
 #
 # usage: scripts/setup.sh [GROUP...]
 #   GROUP     test: what only the tests need; check: what only `make check` needs; cross: compilers for programs that are
@@ -377,8 +377,6 @@ else
     setup_elsewhere
 fi
 setup_python
-# For another machine alone, this one's engines are not needed.
-case " $groups " in *' test '* | *' check '*) ;; *' cross'*) exit 0 ;; esac
 for engine in leveldb rocksdb unqlite libmdbx; do
-    if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
+    if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/sources.sh "$engine"; fi
 done

@@ -1,6 +1,8 @@
 //! Finds the libraries of the stores, and hands what the engines can't be asked for to the code: versions, and how they were
 //! built.
 
+#[path = "build/engines.rs"]
+mod engines;
 #[path = "build/libraries.rs"]
 mod libraries;
 #[path = "build/native.rs"]
@@ -30,20 +32,21 @@ fn tell_profile() {
 
 /// The versions that Cargo resolved.
 fn tell_crate_versions() {
-    let lock = libraries::root().and_then(|root| {
-        let path = root.join("Cargo.lock");
-        println!("cargo:rerun-if-changed={}", path.display());
-        fs::read_to_string(path).ok()
-    });
     for name in CRATES {
-        let version = lock.as_deref().and_then(|text| version_in(text, name)).unwrap_or("unknown");
+        let version = locked(name, "version").unwrap_or_else(|_| "unknown".into());
         println!("cargo:rustc-env=STOREBENCH_{}_VERSION={version}", name.to_uppercase());
     }
 }
 
-/// The version of a package, from the `name` and `version` lines that a lock file has one after the other.
-fn version_in<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
+/// What Cargo.lock says of a package: its version, or the checksum of all of its files.
+fn locked(name: &str, field: &str) -> Result<String, Box<dyn Error>> {
+    let path = libraries::root()
+        .ok_or("there is no Cargo.lock, which pins the engines' sources")?
+        .join("Cargo.lock");
+    println!("cargo:rerun-if-changed={}", path.display());
+    let lock = fs::read_to_string(path)?;
     let heading = format!("name = \"{name}\"");
-    let mut lines = lock.lines().skip_while(|line| *line != heading);
-    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
+    let mut lines = lock.lines().skip_while(|line| *line != heading).take_while(|line| !line.is_empty());
+    let value = lines.find_map(|line| line.strip_prefix(field)?.strip_prefix(" = \"")?.strip_suffix('"'));
+    Ok(value.ok_or_else(|| format!("Cargo.lock has no {field} of {name}"))?.to_owned())
 }

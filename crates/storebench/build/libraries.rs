@@ -1,10 +1,11 @@
-//! Finds the libraries of the stores that are linked as such: builds of their authors' sources that scripts/engines.sh keeps,
-//! the system's, or those that the user names. Says what to do when one is missing.
+//! Finds the libraries of the stores that are linked as such: builds of their authors' sources, the system's, or those that the
+//! user names. Says what to do when one is missing.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
+
+use crate::engines;
 
 /// A library: how to see that it is there, and what to install when it is not.
 pub struct Library {
@@ -17,11 +18,11 @@ pub struct Library {
     /// A function of it.
     symbol: &'static str,
     header: &'static str,
-    /// Debian's and Homebrew's packages. Where there are none, this build has scripts/engines.sh build it.
+    /// Debian's and Homebrew's packages, where there are any.
     packages: Option<[&'static str; 2]>,
     /// The variable that names a folder with `include` and `lib` in it.
     variable: &'static str,
-    /// Where both scripts/engines.sh and a package have it: the variable that is `system` where the system's is wanted.
+    /// Where it is compiled, and a package has it too: the variable that is `system` where the system's is wanted.
     choice: Option<&'static str>,
     /// Marks that only stand in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
     pub assertions: &'static [&'static str],
@@ -120,10 +121,10 @@ impl Found {
 }
 
 impl Library {
-    /// Finds it: where the user says, else among what scripts/engines.sh built, else in the system.
+    /// Finds it: where the user says, else as compiled from its authors' sources, else in the system.
     ///
     /// # Errors
-    /// A sentence that says what is missing, and what to install.
+    /// A sentence that says what is missing, and what to do.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {
@@ -133,50 +134,42 @@ impl Library {
                     source: format!("the library that {} names", self.variable),
                     ..Found::of_system(prefix)
                 }),
-                false => Err(self.missing().into()),
+                false => Err(self.missing()?.into()),
             };
         }
-        if let Some(built) = self.built()? {
+        let is_compiled = self.is_compiled();
+        if is_compiled && let Some(built) = self.compiled()? {
             return Ok(built);
         }
-        for prefix in self.prefixes() {
-            if self.links(prefix.as_deref())? {
-                return Ok(Found::of_system(prefix));
+        // Cargo can't fetch LevelDB's sources: who has nothing but cargo may have the system's.
+        if !is_compiled || self.feature == "leveldb" {
+            for prefix in self.prefixes() {
+                if self.links(prefix.as_deref())? {
+                    if is_compiled {
+                        println!(
+                            "cargo:warning=the sources of {} are missing, so this is the system's library, whose figures may not be \
+                             ranked: `{}` fetches them",
+                            self.engine,
+                            fetching()?
+                        );
+                    }
+                    return Ok(Found::of_system(prefix));
+                }
             }
         }
-        Err(self.missing().into())
+        Err(self.missing()?.into())
     }
 
-    /// Whether a build of scripts/engines.sh is wanted.
-    fn is_built_here(&self) -> bool {
+    /// Whether it is to be compiled from its authors' sources.
+    fn is_compiled(&self) -> bool {
         let Some(choice) = self.choice else { return self.packages.is_none() };
         println!("cargo:rerun-if-env-changed={choice}");
         env::var_os(choice).is_none_or(|choice| choice != "system")
     }
 
-    /// The build of its authors' sources by scripts/engines.sh. It is made now where nothing else can stand in for it, and where
-    /// there is no `make` that would have made it.
-    fn built(&self) -> Result<Option<Found>> {
-        let root =
-            root().ok_or("there is no Cargo.lock, which says what scripts/engines.sh is to compile")?;
-        let script = root.join("scripts/engines.sh");
-        if !self.is_built_here() {
-            return Ok(None);
-        }
-        println!("cargo:rerun-if-changed={}", script.display());
-        if self.packages.is_none() || !root.join("Makefile").exists() {
-            self.ask(&script, &[])?;
-        }
-        let told = self.ask(&script, &["--where"])?;
-        let Some(prefix) = told.lines().next().map(PathBuf::from) else {
-            let choice = self.choice.unwrap_or_default();
-            println!(
-                "cargo:warning={} is not built from its authors' sources yet, so the system's library is looked for: \
-                 scripts/engines.sh {} builds it (as `make` does); {choice}=system says that the system's is meant",
-                self.engine, self.feature
-            );
-            return Ok(None);
-        };
+    /// The build of its authors' sources; `None` where these are missing.
+    fn compiled(&self) -> Result<Option<Found>> {
+        let Some(prefix) = engines::build(self.feature)? else { return Ok(None) };
         let recipe = prefix.join("BUILD");
         println!("cargo:rerun-if-changed={}", recipe.display());
         let recipe = fs::read_to_string(recipe)?;
@@ -191,40 +184,38 @@ impl Library {
         }))
     }
 
-    /// Has scripts/engines.sh build the library, or say `--where` it is; what it prints.
-    fn ask(&self, script: &Path, order: &[&str]) -> Result<String> {
-        let mut command = Command::new("sh");
-        command.arg(script);
-        let (target, host) = (env::var("TARGET")?, env::var("HOST")?);
-        // A program for other systems of this machine's kind has compilers of its own, too.
-        println!("cargo:rerun-if-env-changed=TARGET_CC");
-        if target != host || env::var_os("TARGET_CC").is_some() {
-            command.args(["--target", &target]);
+    fn missing(&self) -> Result<String> {
+        let Library { engine, variable, .. } = self;
+        let mut ways = Vec::new();
+        if self.is_compiled() {
+            ways.push(format!("`{}` fetches the sources of all engines (as `make` does)", fetching()?));
         }
-        let output = command.args(order).arg(self.feature).output()?;
-        if order.is_empty() && !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(said.lines().last().unwrap_or("scripts/engines.sh fails").into());
+        if let Some([debian, homebrew]) = self.packages {
+            let choice = self.choice.map_or_else(String::new, |choice| format!(" with {choice}=system"));
+            ways.push(format!(
+                "install the system's{choice} (Debian, Ubuntu: apt install {debian}; macOS: brew install {homebrew})"
+            ));
         }
-        Ok(String::from_utf8(output.stdout)?)
+        Ok(format!(
+            "{engine} is missing: {}; or name the folder of its library and header in {variable}; or build without it: \
+             --no-default-features --features {}",
+            ways.join("; or "),
+            self.features_without()?
+        ))
     }
 
-    fn missing(&self) -> String {
-        let Library { feature, engine, variable, .. } = self;
-        let build =
-            format!("build it from its authors' sources (`make` does, or scripts/engines.sh {feature})");
-        let install = self.packages.map(|[debian, homebrew]| {
-            format!(
-                "install the system's (Debian, Ubuntu: apt install {debian}; macOS: brew install {homebrew})"
-            )
-        });
-        let is_built = self.choice.is_some() || install.is_none();
-        let ways: Vec<String> = is_built.then_some(build).into_iter().chain(install).collect();
-        format!(
-            "the library and header of {engine} were not found: {}, or name their folder in {variable}, or build without this \
-             store (--no-default-features and --features with all but {feature})",
-            ways.join(", or ")
-        )
+    /// The stores that are asked for, but for this one and others whose sources are missing.
+    fn features_without(&self) -> Result<String> {
+        let mut names = Vec::new();
+        for (variable, _) in env::vars() {
+            let Some(name) = variable.strip_prefix("CARGO_FEATURE_") else { continue };
+            let name = name.to_lowercase().replace('_', "-");
+            if name != "default" && name != self.feature && engines::has_sources(&name)? {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names.join(","))
     }
 
     /// Where the system's may be: where the compiler looks, else where Homebrew puts it.
@@ -255,6 +246,12 @@ impl Library {
         let output = compiler.arg(format!("-l{}", self.link)).output()?;
         Ok(output.status.success())
     }
+}
+
+/// The command that fetches the sources of all engines.
+fn fetching() -> Result<String> {
+    let root = root().ok_or("there is no Cargo.lock, which pins the engines' sources")?;
+    Ok(format!("sh {}/scripts/sources.sh", root.display()))
 }
 
 impl Found {

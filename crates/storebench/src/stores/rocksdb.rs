@@ -1,4 +1,5 @@
-//! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
+//! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share), which
+//! `native/rocksdb.cc` has for the build from sources.
 
 mod append;
 mod backup;

@@ -80,15 +80,25 @@ fn packages_hold_all_that_they_are_compiled_from() {
     assert!(wrong.is_empty() && found > 50, "not in the crate's package, of {found}: {wrong:#?}");
 }
 
-/// The build script runs it, and it reads others.
+/// The build script names it where sources are missing, and it reads others.
 #[test]
-fn the_package_of_the_program_holds_the_script_that_compiles_engines() {
+fn the_package_of_the_program_holds_the_script_that_fetches_sources() {
     let files = packaged("storebench");
-    let script = fs::read_to_string(root().join("scripts/engines.sh")).unwrap();
+    let script = fs::read_to_string(root().join("scripts/sources.sh")).unwrap();
     let read: Vec<&str> =
         script.split(". \"$root/").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(read.contains(&"scripts/download.sh"), "{read:?}");
-    for file in read.into_iter().chain(["scripts/engines.sh", "Cargo.lock"]) {
+    for file in read.into_iter().chain(["scripts/sources.sh", "Cargo.lock"]) {
         assert!(files.contains(file), "the package has no {file}");
     }
+}
+
+/// Whether all of them are needed, `scripts/rocksdb-sources.sh --check` says; one that is missing fails the build.
+#[test]
+fn the_list_of_rocksdbs_sources_is_that_of_its_version() {
+    let list = fs::read_to_string(root().join("crates/storebench/build/rocksdb-sources.txt")).unwrap();
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let (_, rest) = lock.split_once("name = \"librocksdb-sys\"\nversion = \"").unwrap();
+    let (_, version) = rest.split_once('"').unwrap().0.split_once('+').unwrap();
+    assert!(list.starts_with(&format!("# The sources of RocksDB {version} ")), "{version}: {list:.80}");
 }

@@ -1,1 +1,0 @@
-../../../scripts/target.sh
