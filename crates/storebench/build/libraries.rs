@@ -20,7 +20,7 @@ pub struct Library {
     /// Debian's and Homebrew's packages. Where there are none, this build has scripts/engines.sh build it.
     packages: Option<[&'static str; 2]>,
     /// The variable that names a folder with `include` and `lib` in it.
-    variable: &'static str,
+    pub variable: &'static str,
     /// Where both scripts/engines.sh and a package have it: the variable that is `system` where the system's is wanted.
     choice: Option<&'static str>,
     /// Marks that only stand in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
