@@ -7,7 +7,7 @@ SHELL := /bin/sh
 # What `make run` runs.
 ARGS ?= run crud --quick
 # system: the system's library, which is shown but not ranked where it was built with assertions. Empty: cargo compiles its
-# authors' sources, once a machine.
+# authors' sources, once a machine. authors, of RocksDB alone: the library that its authors build, fetched once a machine.
 ROCKSDB ?=
 LEVELDB ?=
 # The stores to build in, by cargo feature and separated by commas; empty: all.
@@ -57,7 +57,7 @@ help: ## List these targets
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
+	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system (or authors), LEVELDB=system,"
 	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), STORM=$(STORM),"
 	@echo "         DIST=$(DIST), PREFIX=$(PREFIX), CLUSTERS='512 4096' (for test-vfat),"
 	@echo "         TARGET=$(TARGET) (for cross); CARGO_TARGET_DIR is respected"

@@ -1,10 +1,11 @@
 # shellcheck shell=sh
 # Fetches a file with whatever the system has for that. To be sourced.
 
-# download ADDRESS FILE: fetches a file; where it fails, the last line of download.log in the current folder says why.
+# download ADDRESS FILE [SECONDS]: fetches a file, in so many seconds at most (120); where it fails, the last line of
+# download.log in the current folder says why.
 download() {
     if command -v curl >/dev/null 2>&1; then
-        curl --proto '=http,https' -fsSL --retry 2 --max-time 120 -o "$2" "$1" 2>download.log
+        curl --proto '=http,https' -fsSL --retry 2 --max-time "${3:-120}" -o "$2" "$1" 2>download.log
     elif command -v wget >/dev/null 2>&1; then
         wget -q -T 60 -O "$2" "$1" 2>download.log
     elif [ -x /usr/lib/apt/apt-helper ]; then

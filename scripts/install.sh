@@ -13,6 +13,8 @@ bash=share/bash-completion/completions/storebench
 zsh=share/zsh/site-functions/_storebench
 fish=share/fish/vendor_completions.d/storebench.fish
 header=include/storebench_store.h
+# What a program that is built with ROCKSDB=authors loads.
+libraries=lib/storebench
 
 fail() {
     echo "install: $*" >&2
@@ -39,6 +41,12 @@ install_all() {
     done
     install -m 755 "$from" "$prefix/$binary" || fail "$prefix/bin can't be written: choose another PREFIX, or use sudo"
     install -m 644 "$header" "$prefix/$header"
+    library=
+    if [ "${ROCKSDB:-}" = authors ]; then library=$(scripts/rocksdb-authors.sh --where | tail -n 1); fi
+    if [ -n "$library" ]; then
+        mkdir -p "$prefix/$libraries"
+        install -m 644 "$library" "$prefix/$libraries"
+    fi
     run man "$prefix/$manuals"
     run completions bash >"$prefix/$bash"
     run completions zsh >"$prefix/$zsh"
@@ -53,6 +61,8 @@ install_all() {
 remove_all() {
     rm -f "$prefix/$binary" "$prefix/$bash" "$prefix/$zsh" "$prefix/$fish" "$prefix/$header" \
         "$prefix/$manuals/storebench.1" "$prefix/$manuals"/storebench-*.1
+    rm -f "$prefix/$libraries"/librocksdbjni-*.so
+    rmdir "$prefix/$libraries" 2>/dev/null || true
     echo "removed storebench from $prefix; the folders of your runs are kept"
 }
 

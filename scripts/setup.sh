@@ -6,7 +6,7 @@
 #   GROUP     test: what only the tests need; check: what only `make check` needs; cross: compilers for programs that are
 #             taken elsewhere; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
-#   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
+#   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources; authors: RocksDB as its authors build it
 #   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR, LIBMDBX_DIR  where a library of the user's own is: then there is nothing to build or to install
 #   FEATURES  the stores that are to be built, separated by commas; empty: all
 #   XDG_CACHE_HOME  packages for Python, for the tests, are in storebench/python in it; empty: ~/.cache
@@ -15,13 +15,15 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Packages: what needs it, Debian's name, Homebrew's name, and why. Debian's may be alternatives, best first; a dash
-# where the system has it anyway. What needs it: a cargo feature, a group, or `all`; a feature with -system: its store, where
-# the system's library is asked for.
+# where the system has it anyway. What needs it: a cargo feature, a group, or `all`; a feature with -system or -authors: its store, where
+# that library is asked for.
 packages() {
     cat <<'END'
 all         build-essential         -               C and C++ compilers, and make
 rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
+rocksdb-authors unzip               -               unpacks the build of RocksDB's authors
+test        unzip                   -               unpacks the build of RocksDB's authors
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        postgresql              postgresql      the server that the store postgres starts
 test        mariadb-server          mariadb         the server that the store mariadb starts
@@ -97,7 +99,7 @@ wanted() {
     case "$1" in
         all) return 0 ;;
         test | test-vfat | check | cross | cross-*) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
-        *-system) wanted "${1%-system}" && [ "$(choice "${1%-system}")" = system ] ;;
+        *-system | *-authors) wanted "${1%-*}" && [ "$(choice "${1%-*}")" = "${1##*-}" ] ;;
         *)
             case ",${FEATURES:-}," in
                 ,, | *",$1,"*) return 0 ;;
@@ -107,7 +109,7 @@ wanted() {
     esac
 }
 
-# Where a store's library is to come from: system, own (a folder that the user names), or build.
+# Where a store's library is to come from: system, authors, own (a folder that the user names), or build.
 choice() {
     case "$1" in
         rocksdb) asked=${ROCKSDB:-} own=${ROCKSDB_DIR:-} ;;
@@ -359,8 +361,8 @@ for group in "$@"; do
     esac
 done
 case "${ROCKSDB:-}" in
-    '' | system) ;;
-    *) fail "ROCKSDB is '$ROCKSDB': it can be system, or empty for a build of its authors' sources" ;;
+    '' | system | authors) ;;
+    *) fail "ROCKSDB is '$ROCKSDB': it can be system, authors, or empty for a build of its authors' sources" ;;
 esac
 case "${LEVELDB:-}" in
     '' | system) ;;
@@ -380,3 +382,8 @@ setup_python
 for engine in leveldb rocksdb unqlite libmdbx; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/sources.sh "$engine"; fi
 done
+if wanted rocksdb-authors; then
+    scripts/rocksdb-authors.sh
+elif wanted test && wanted rocksdb; then
+    scripts/rocksdb-authors.sh || say "without it, tests of the build of RocksDB's authors are skipped"
+fi

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 passed=0
 failed=0
 box=$(mktemp -d)
+authors=$box/home/.cache/storebench/rocksdb-authors
 trap 'rm -rf "$box"' EXIT
 
 # ---- A made-up system
@@ -50,12 +51,16 @@ sources() {
     # shellcheck disable=SC2016
     fake curl 'for word; do [ "$last" = -o ] && cp "$BOX/leveldb.tar.gz" "$word"; last=$word; done'
 }
+authors_version=$(sed -n 's/^version=//p' scripts/rocksdb-authors.sh)
+authors_sha256=$(sed -n 's/^sha256=//p' scripts/rocksdb-authors.sh)
 leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/sources.sh)
 
-# Sources that are there.
+# Sources that are there, and RocksDB as its authors build it.
 fetched() {
     sources
     run scripts/sources.sh
+    mkdir -p "$authors/$authors_version"
+    : >"$authors/$authors_version/librocksdbjni-linux64.so"
     : >"$box/calls"
 }
 
@@ -78,7 +83,7 @@ debian() {
     fetched
 }
 
-everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb redis-server etcd-server etcd-client python3 python3-dev python3-lmdb python3-plyvel python3-bsddb3 python3-pymysql python3-redis python3-venv chromium firefox-esr ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs fuse3 parallel slurmctld slurmd slurm-client munge python3-yaml libc6-arm64-cross libc6-armhf-cross buildah debootstrap qemu-user user-mode-linux kmod shellcheck'
+everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb redis-server etcd-server etcd-client python3 python3-dev python3-lmdb python3-plyvel python3-bsddb3 python3-pymysql python3-redis python3-venv chromium firefox-esr ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs fuse3 unzip parallel slurmctld slurmd slurm-client munge python3-yaml libc6-arm64-cross libc6-armhf-cross buildah debootstrap qemu-user user-mode-linux kmod shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
@@ -157,12 +162,17 @@ verdict 'their sources are not fetched' not_called metadata
 run FEATURES=sqlite,berkeleydb scripts/setup.sh
 verdict 'stores that are chosen need their own package' called 'recommends libdb5.3-dev'
 
-debian "$(echo "$everything" | sed 's/librocksdb-dev libleveldb-dev//')" "$everything"
+debian "$(echo "$everything" | sed 's/librocksdb-dev libleveldb-dev//; s/ unzip / /')" "$everything"
 run scripts/setup.sh
 verdict "engines that are built from source need no package" silent
 run ROCKSDB=system scripts/setup.sh
 verdict "the system's RocksDB is installed where it is asked for" called 'recommends librocksdb-dev'
 verdict "the system's LevelDB is not" not_called 'recommends libleveldb-dev'
+run ROCKSDB=authors scripts/setup.sh
+verdict "the library of RocksDB's authors needs what unpacks it" called 'recommends unzip'
+verdict "the library of RocksDB's authors is not fetched twice" not_called rocksdbjni
+run ROCKSDB=authors FEATURES=sqlite scripts/setup.sh
+verdict 'it is not asked for without the store' silent
 run ROCKSDB=system ROCKSDB_DIR=/opt/own scripts/setup.sh
 verdict 'a library of the user is neither built nor installed' silent
 rm -rf "$box/home/.cache"
@@ -276,6 +286,66 @@ run ROCKSDB=bundled scripts/setup.sh
 verdict 'an unknown RocksDB' complained "ROCKSDB is 'bundled'"
 run LEVELDB=own scripts/setup.sh
 verdict 'an unknown LevelDB' complained "LEVELDB is 'own'"
+
+# ---- rocksdb-authors.sh
+
+# A system in which the library can be fetched: what is fetched is the word "library", and is not packed.
+# shellcheck disable=SC2016
+reaches_maven() {
+    new_system
+    fake curl 'for word; do [ "$last" = -o ] && echo library >"$word"; last=$word; done'
+    fake sha256sum 'echo "'"$authors_sha256"'  $1"'
+    fake unzip 'cat "$2" >"$3"'
+    fake df 'printf "Filesystem\nnone 1 1 200000 1%% /\n"'
+}
+library=$authors/$authors_version/librocksdbjni-linux64.so
+
+reaches_maven
+run scripts/rocksdb-authors.sh --where
+verdict 'nothing is fetched by asking' silent
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: it says what it does" said 0 'fetching RocksDB'
+verdict "RocksDB's authors' build: it is fetched from Maven Central" called "org/rocksdb/rocksdbjni/$authors_version/rocksdbjni-$authors_version.jar"
+verdict "RocksDB's authors' build: it is there" grep -q library "$library"
+verdict "RocksDB's authors' build: nothing else is" test "$(cd "$authors" && find . -type f)" = "./$authors_version/${library##*/}"
+run scripts/rocksdb-authors.sh --where
+verdict "RocksDB's authors' build: it is found" said 0 "$library"
+: >"$box/calls"
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: a second time nothing is said" silent
+verdict "RocksDB's authors' build: a second time nothing is fetched" not_called curl
+reaches_maven
+fake curl 'echo "curl: (6) Could not resolve host" >&2; exit 6'
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: no network" said 1 "can't be fetched (curl: (6) Could not resolve host): connect this machine"
+verdict "RocksDB's authors' build: where to put it without one" said 1 "$authors/rocksdbjni-$authors_version.jar"
+echo library >"$authors/rocksdbjni-$authors_version.jar"
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: what was put there is taken" silent
+reaches_maven
+fake sha256sum 'echo 0123456789abcdef'
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: another file is refused" said 1 'is not the file that was pinned'
+verdict "RocksDB's authors' build: nothing of it is left" test ! -e "$library"
+reaches_maven
+fake df 'printf "Filesystem\nnone 1 1 2048 1%% /\n"'
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: a full cache" complained "has 2 MiB free, and 107 are needed: make room"
+: >"$box/no-folder"
+run XDG_CACHE_HOME="$box/no-folder" scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: a cache that can't be written" complained "can't be written: mend its rights"
+rm "$box/bin/unzip"
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: without unzip" complained 'unzip is missing'
+fake uname 'echo Plan9'
+run scripts/rocksdb-authors.sh
+verdict "RocksDB's authors' build: none is known for this machine" complained 'no build'
+reaches_maven
+# shellcheck disable=SC2016
+fake curl 'sleep 1; for word; do [ "$last" = -o ] && echo library >"$word"; last=$word; done'
+run sh -c 'scripts/rocksdb-authors.sh & scripts/rocksdb-authors.sh && wait $!'
+verdict "RocksDB's authors' build: two at once" said 0 'fetching RocksDB'
+verdict "RocksDB's authors' build: two at once leave one" test "$(cd "$authors" && find . -type f)" = "./$authors_version/${library##*/}"
 
 # ---- env.sh
 
@@ -393,6 +463,13 @@ verdict 'the program runs from where it is' test -x "$box/prefix/bin/storebench"
 verdict 'completions are written' grep -qx zsh "$box/prefix/share/zsh/site-functions/_storebench"
 verdict 'the header is there' grep -q SB_VERSION "$box/prefix/include/storebench_store.h"
 verdict 'manual pages are written' grep -qx page "$box/prefix/share/man/man1/storebench-run.1"
+verdict 'no library is needed' test ! -e "$box/prefix/lib"
+ln -s "$(command -v rmdir)" "$box/bin/rmdir"
+mkdir -p "${library%/*}"
+echo library >"$library"
+run ROCKSDB=authors scripts/install.sh "$box/prefix"
+verdict "RocksDB's authors' build: it is installed with a program that loads it" \
+    grep -qx library "$box/prefix/lib/storebench/${library##*/}"
 run scripts/install.sh --remove "$box/prefix"
 verdict 'all of it is removed' test -z "$(find "$box/prefix" -type f)"
 

@@ -1,6 +1,8 @@
 //! Finds the libraries of the stores, and hands what the engines can't be asked for to the code: versions, and how they were
 //! built.
 
+#[path = "build/authors.rs"]
+mod authors;
 #[path = "build/engines.rs"]
 mod engines;
 #[path = "build/libraries.rs"]

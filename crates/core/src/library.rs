@@ -15,11 +15,10 @@ mod tests;
 
 use std::path::Path;
 
-use self::found::short;
 use self::loaded::Loaded;
 use crate::store::{Library, StoreDef};
 
-pub use self::found::find;
+pub use self::found::{find, short};
 pub use self::probe::{WORD, answer};
 
 /// The entries for the stores of the library in a file, which is loaded in a process of its own.

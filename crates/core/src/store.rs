@@ -127,7 +127,7 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// The version of that server; else the table's entry tells it.
+    /// The version of that server, or the one that the engine wrote into its files; else the table's entry tells it.
     fn version(&self) -> Option<String> {
         None
     }

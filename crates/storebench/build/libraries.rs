@@ -21,7 +21,7 @@ pub struct Library {
     /// Debian's and Homebrew's packages, where there are any.
     packages: Option<[&'static str; 2]>,
     /// The variable that names a folder with `include` and `lib` in it.
-    variable: &'static str,
+    pub variable: &'static str,
     /// Where it is compiled, and a package has it too: the variable that is `system` where the system's is wanted.
     choice: Option<&'static str>,
     /// Marks that only stand in a library that checks its assertions: a piece of a symbol's name, or of what it then says.

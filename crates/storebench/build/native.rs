@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use crate::authors;
 use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE};
 
 /// Provides what the features that are on need.
@@ -23,7 +24,11 @@ pub fn provide() -> Result<()> {
         glue(&BERKELEY_DB, &found, &mut cc::Build::new(), "berkeleydb.c")?;
         link(&BERKELEY_DB, &found)?;
     }
-    if has_feature("ROCKSDB") {
+    println!("cargo:rustc-check-cfg=cfg(rocksdb_linked)");
+    if has_feature("ROCKSDB") && authors::are_wanted() {
+        authors::find()?;
+    } else if has_feature("ROCKSDB") {
+        println!("cargo:rustc-cfg=rocksdb_linked");
         let found = ROCKSDB.find()?;
         println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}", rocksdb_version(&found)?);
         link(&ROCKSDB, &found)?;

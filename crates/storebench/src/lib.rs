@@ -51,3 +51,16 @@ pub const STORES: &[StoreDef] = &[
     NULL,
     MEMORY,
 ];
+
+/// [`STORES`], without an engine that this program loads where its library has gone.
+pub fn present() -> Vec<StoreDef> {
+    #[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
+    if let Some(why) = stores::rocksdb_lacks() {
+        let mut all = STORES.to_vec();
+        for store in all.iter_mut().filter(|store| store.name == "rocksdb") {
+            store.open = Err(why.clone().leak());
+        }
+        return all;
+    }
+    STORES.to_vec()
+}

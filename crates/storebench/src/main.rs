@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    storebench::cli::main_with(storebench::STORES, storebench::EXTRAS)
+    storebench::cli::main_with(&storebench::present(), storebench::EXTRAS)
 }

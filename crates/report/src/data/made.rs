@@ -122,6 +122,7 @@ fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<St
         few => few.join(" and "),
     };
     let (word, parts) = if with.is_empty() { ("without", without) } else { ("with", with) };
+    let is_ready = word == "with" && parts.iter().all(|part| matches!(part, Part::Source(_)));
     let is_compiler = |part: &Part<'_>| matches!(part, Part::Compiler(_));
     let by_compiler = short && parts.iter().any(is_compiler);
     let told = parts.into_iter().filter(|part| !by_compiler || is_compiler(part)).map(|part| match part {
@@ -131,7 +132,9 @@ fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<St
     });
     let mut told: Vec<String> = told.collect();
     told.dedup();
-    Some(format!("{who} built {word} {}", told.join(", ")))
+    // Of a library that comes ready nothing else is known.
+    let how = if is_ready { "from".into() } else { format!("built {word}") };
+    Some(format!("{who} {how} {}", told.join(", ")))
 }
 
 #[cfg(test)]
@@ -214,6 +217,8 @@ mod tests {
             built(&["leveldb", "lmdb", "redb"], clang),
         ]);
         assert_eq!(all[1], "3 engines built with clang version 20.1.2");
+        let ready = run("box", &[Sample::new("rocksdb").distributed(false)]);
+        assert_eq!(said(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
         assert_eq!(
             said(&[built(&["rocksdb"], gcc), of(&["rocksdb"])]),
             ["", ""],

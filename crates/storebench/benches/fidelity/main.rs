@@ -31,7 +31,7 @@
     reason = "a benchmark prints, and may give up"
 )]
 
-#[cfg(feature = "rocksdb")]
+#[cfg(rocksdb_linked)]
 mod db_bench;
 mod direct;
 mod ours;
@@ -80,7 +80,7 @@ const CONTESTS: &[Contest] = &[
     contest::<direct::sqlite::Sqlite>("sqlite"),
     #[cfg(feature = "leveldb")]
     contest::<direct::leveldb::LevelDb>("leveldb"),
-    #[cfg(feature = "rocksdb")]
+    #[cfg(rocksdb_linked)]
     contest::<direct::rocksdb::RocksDb>("rocksdb"),
     #[cfg(feature = "berkeleydb")]
     contest::<direct::berkeleydb::BerkeleyDb>("berkeleydb"),
@@ -119,7 +119,7 @@ fn main() {
         for bytes in SIZES {
             let size = SizeRange { from: bytes, to: bytes + 1 };
             shown::rows(store.name, bytes, &(contest.measure)(&bench, store, size));
-            #[cfg(feature = "rocksdb")]
+            #[cfg(rocksdb_linked)]
             if store.name == "rocksdb" {
                 db_bench::compare(&bench, store, size);
             }

@@ -93,6 +93,9 @@ mod support;
 #[cfg(feature = "unqlite")]
 mod unqlite;
 
+#[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
+pub use self::rocksdb::lacks as rocksdb_lacks;
+
 #[cfg(feature = "libmdbx")]
 pub use self::libmdbx::make_quiet as make_libmdbx_quiet;
 

@@ -5,12 +5,14 @@ mod append;
 mod backup;
 mod config;
 mod ffi;
+mod functions;
+mod library;
 #[cfg(test)]
 mod tests;
 mod transaction;
 mod upkeep;
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::thread;
@@ -23,8 +25,11 @@ use storebench_core::store::{
 
 use self::append::Appending;
 use self::config::{Config, SETTINGS};
+use self::ffi::Functions;
+#[cfg(not(rocksdb_linked))]
+pub use self::library::lacks;
+use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
-use super::linked::linked;
 use super::owned::Owned;
 use super::support::Given;
 
@@ -39,8 +44,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
         says: "writes are slowed down, or stopped, while flushes or compactions can't keep up with them",
         source: "github.com/facebook/rocksdb/wiki/Write-Stalls",
     }],
-    // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
-    // settings that are read back.
+    // Of what this was built with: the C interface can't be asked. The version that ran is read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
         compacts_beside: true,
@@ -85,6 +89,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
 const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
 struct RocksDb {
+    library: Library,
     /// Before `optimistic`: where that is there, this is a part of it, and goes first.
     db: Owned<ffi::Db>,
     optimistic: Option<Owned<ffi::OptimisticDb>>,
@@ -94,23 +99,27 @@ struct RocksDb {
 }
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let config = Config::new(&Given::new(options, SETTINGS)?, options)?;
+    let given = Given::new(options, SETTINGS)?;
+    let config = Config::new(&given, options)?;
+    let library = Library::chosen(&given)?;
+    let c = &library.c;
     let name = CString::new(options.directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-    let made = config.options()?;
+    let made = config.options(c)?;
     let mut error = ptr::null_mut();
     // SAFETY: the options are valid and copied by the engine; the error is checked before the database is used.
     let (db, optimistic) = unsafe {
         if options.transactions {
-            let (db, whole) = transaction::open(made.as_ptr(), &name)?;
+            let (db, whole) = transaction::open(c, made.as_ptr(), &name)?;
             (db, Some(whole))
         } else {
-            let db = ffi::rocksdb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
-            check(error)?;
-            (Owned::new(db, ffi::rocksdb_close)?, None)
+            let db = (c.rocksdb_open)(made.as_ptr(), name.as_ptr(), &raw mut error);
+            check(c, error)?;
+            (Owned::new(db, c.rocksdb_close)?, None)
         }
     };
     let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
-    let store = RocksDb { db, optimistic, guarantee, folder: options.directory.to_path_buf(), config };
+    let store =
+        RocksDb { library, db, optimistic, guarantee, folder: options.directory.to_path_buf(), config };
     store.config.check(&store.settings()?)?;
     Ok(Box::new(store))
 }
@@ -118,97 +127,100 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 /// Turns the engine's error into ours, and frees it.
 ///
 /// # Safety
-/// `error` is null or came from the engine, and is not used afterwards.
-unsafe fn check(error: *mut c_char) -> Result<()> {
+/// `error` is null or came from this build of the engine, and is not used afterwards.
+unsafe fn check(c: &Functions, error: *mut c_char) -> Result<()> {
     if error.is_null() {
         return Ok(());
     }
     // SAFETY: the engine's errors are strings that end in a zero byte, to be freed by `rocksdb_free`.
     unsafe {
         let text = CStr::from_ptr(error).to_string_lossy().into_owned();
-        ffi::rocksdb_free(error.cast());
+        (c.rocksdb_free)(error.cast());
         Err(StoreError::Engine(text))
     }
 }
 
-fn read_options() -> Result<Owned<ffi::ReadOptions>> {
+fn read_options(c: &Functions) -> Result<Owned<ffi::ReadOptions>> {
     // SAFETY: the options are ours to free.
-    unsafe { Owned::new(ffi::rocksdb_readoptions_create(), ffi::rocksdb_readoptions_destroy) }
+    unsafe { Owned::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy) }
 }
 
 impl RocksDb {
     /// A property of the engine that is a number; `None` if it does not know it.
     fn property(&self, name: &str) -> Option<u64> {
         let name = CString::new(format!("rocksdb.{name}")).ok()?;
-        let mut value = 0;
+        let (c, mut value) = (&self.library.c, 0);
         // SAFETY: the database is open; the engine writes one number, and says 0 if it did.
-        let status = unsafe { ffi::rocksdb_property_int(self.db.as_ptr(), name.as_ptr(), &raw mut value) };
+        let status = unsafe { (c.rocksdb_property_int)(self.db.as_ptr(), name.as_ptr(), &raw mut value) };
         (status == 0).then_some(value)
     }
 
     /// A property of the engine in words; `None` if it does not know it.
     fn text(&self, name: &str) -> Option<String> {
         let name = CString::new(format!("rocksdb.{name}")).ok()?;
+        let c = &self.library.c;
         // SAFETY: the database is open; a value is a string that ends in a zero byte and is ours to free.
         unsafe {
-            let value = ffi::rocksdb_property_value(self.db.as_ptr(), name.as_ptr());
+            let value = (c.rocksdb_property_value)(self.db.as_ptr(), name.as_ptr());
             if value.is_null() {
                 return None;
             }
             let text = CStr::from_ptr(value).to_string_lossy().into_owned();
-            ffi::rocksdb_free(value.cast());
+            (c.rocksdb_free)(value.cast());
             Some(text)
         }
     }
 
     fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
+        let c = &self.library.c;
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
             Owned::new(
-                ffi::rocksdb_create_iterator(self.db.as_ptr(), options.as_ptr()),
-                ffi::rocksdb_iter_destroy,
+                (c.rocksdb_create_iterator)(self.db.as_ptr(), options.as_ptr()),
+                c.rocksdb_iter_destroy,
             )
         }
     }
 
     /// Writes the memory tables to files.
     fn flush(&self) -> Result<()> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.library.c, ptr::null_mut());
         // SAFETY: the options are ours to free; the database is open.
         unsafe {
-            let options = Owned::new(ffi::rocksdb_flushoptions_create(), ffi::rocksdb_flushoptions_destroy)?;
-            ffi::rocksdb_flushoptions_set_wait(options.as_ptr(), 1);
-            ffi::rocksdb_flush(self.db.as_ptr(), options.as_ptr(), &raw mut error);
-            check(error)
+            let options = Owned::new((c.rocksdb_flushoptions_create)(), c.rocksdb_flushoptions_destroy)?;
+            (c.rocksdb_flushoptions_set_wait)(options.as_ptr(), 1);
+            (c.rocksdb_flush)(self.db.as_ptr(), options.as_ptr(), &raw mut error);
+            check(c, error)
         }
     }
 }
 
 /// # Safety
-/// `iterator` is valid.
-unsafe fn iterator_error(iterator: *mut ffi::Iterator) -> Result<()> {
+/// `iterator` is valid, and of this build of the engine.
+unsafe fn iterator_error(c: &Functions, iterator: *mut ffi::Iterator) -> Result<()> {
     let mut error = ptr::null_mut();
     // SAFETY: the caller's promise; the error is handed to `check` and nowhere else.
     unsafe {
-        ffi::rocksdb_iter_get_error(iterator, &raw mut error);
-        check(error)
+        (c.rocksdb_iter_get_error)(iterator, &raw mut error);
+        check(c, error)
     }
 }
 
 impl Store for RocksDb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let c = &self.library.c;
         // SAFETY: all are ours to free.
         let (write, batch) = unsafe {
-            let write = Owned::new(ffi::rocksdb_writeoptions_create(), ffi::rocksdb_writeoptions_destroy)?;
-            ffi::rocksdb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
-            ffi::rocksdb_writeoptions_disable_WAL(
+            let write = Owned::new((c.rocksdb_writeoptions_create)(), c.rocksdb_writeoptions_destroy)?;
+            (c.rocksdb_writeoptions_set_sync)(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
+            (c.rocksdb_writeoptions_disable_WAL)(
                 write.as_ptr(),
                 i32::from(self.guarantee == Guarantee::None),
             );
-            (write, Owned::new(ffi::rocksdb_writebatch_create(), ffi::rocksdb_writebatch_destroy)?)
+            (write, Owned::new((c.rocksdb_writebatch_create)(), c.rocksdb_writebatch_destroy)?)
         };
-        let transactions = self.optimistic.as_ref().map(Transactions::new).transpose()?;
-        let read = read_options()?;
+        let transactions = self.optimistic.as_ref().map(|db| Transactions::new(c, db)).transpose()?;
+        let read = read_options(c)?;
         Ok(Box::new(RocksDbSession { transactions, appending: None, store: self, read, write, batch }))
     }
 
@@ -217,18 +229,19 @@ impl Store for RocksDb {
     }
 
     fn count(&self) -> Result<u64> {
-        let options = read_options()?;
+        let c = &self.library.c;
+        let options = read_options(c)?;
         let mut count = 0;
         // SAFETY: the options are valid, and so is the iterator until it is dropped here.
         unsafe {
-            ffi::rocksdb_readoptions_set_fill_cache(options.as_ptr(), 0);
+            (c.rocksdb_readoptions_set_fill_cache)(options.as_ptr(), 0);
             let iterator = self.iterator(&options)?;
-            ffi::rocksdb_iter_seek_to_first(iterator.as_ptr());
-            while ffi::rocksdb_iter_valid(iterator.as_ptr()) != 0 {
+            (c.rocksdb_iter_seek_to_first)(iterator.as_ptr());
+            while (c.rocksdb_iter_valid)(iterator.as_ptr()) != 0 {
                 count += 1;
-                ffi::rocksdb_iter_next(iterator.as_ptr());
+                (c.rocksdb_iter_next)(iterator.as_ptr());
             }
-            iterator_error(iterator.as_ptr())?;
+            iterator_error(c, iterator.as_ptr())?;
         }
         Ok(count)
     }
@@ -259,17 +272,19 @@ impl Store for RocksDb {
 
     /// An iterator, which keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        let c = &self.library.c;
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {
-            let read = Owned::new(ffi::rocksdb_readoptions_create(), ffi::rocksdb_readoptions_destroy)?;
-            let iterator = ffi::rocksdb_create_iterator(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((Owned::new(iterator, ffi::rocksdb_iter_destroy)?, read))))
+            let read = Owned::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy)?;
+            let iterator = (c.rocksdb_create_iterator)(self.db.as_ptr(), read.as_ptr());
+            Ok(Some(Box::new((Owned::new(iterator, c.rocksdb_iter_destroy)?, read))))
         }
     }
 
     fn compact_beside(&self) -> Result<Option<&'static str>> {
+        let c = &self.library.c;
         // SAFETY: the database is open; two absent keys stand for all records.
-        unsafe { ffi::rocksdb_compact_range(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
+        unsafe { (c.rocksdb_compact_range)(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
         Ok(Some("CompactRange"))
     }
 
@@ -279,6 +294,7 @@ impl Store for RocksDb {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
         settings.extend(self.config.bloom_bits.map(|bits| Setting::given("bloom_bits", bits)));
+        settings.extend(self.library.asked.iter().map(|library| Setting::given(LIBRARY, library)));
         settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
         settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
@@ -286,11 +302,16 @@ impl Store for RocksDb {
     }
 
     fn build(&self) -> Option<StoreBuild> {
-        Some(linked!("ROCKSDB").build(ffi::rocksdb_open as *const c_void))
+        Some(self.library.build())
+    }
+
+    fn version(&self) -> Option<String> {
+        let settings = config::read_back(&self.folder).ok()?;
+        settings.into_iter().find(|setting| setting.name == "rocksdb_version").map(|setting| setting.value)
     }
 
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        backup::checkpoint(self.db.as_ptr(), to)?;
+        backup::checkpoint(&self.library.c, self.db.as_ptr(), to)?;
         Ok(Some("checkpoint"))
     }
 
@@ -342,10 +363,10 @@ struct RocksDbSession<'a> {
 
 impl Session for RocksDbSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the engine copies key and value before it returns.
         unsafe {
-            ffi::rocksdb_put(
+            (c.rocksdb_put)(
                 self.store.db.as_ptr(),
                 self.write.as_ptr(),
                 key.as_ptr().cast(),
@@ -354,7 +375,7 @@ impl Session for RocksDbSession<'_> {
                 value.len(),
                 &raw mut error,
             );
-            check(error)
+            check(c, error)
         }
     }
 
@@ -363,84 +384,85 @@ impl Session for RocksDbSession<'_> {
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         let mut len = 0;
         // SAFETY: the handles are valid; the slice pins the value, which stays until it is destroyed after the visit.
         unsafe {
             let (db, read) = (self.store.db.as_ptr(), self.read.as_ptr());
-            let slice = ffi::rocksdb_get_pinned(db, read, key.as_ptr().cast(), key.len(), &raw mut error);
-            check(error)?;
+            let slice = (c.rocksdb_get_pinned)(db, read, key.as_ptr().cast(), key.len(), &raw mut error);
+            check(c, error)?;
             if slice.is_null() {
                 return Ok(false);
             }
-            let value = ffi::rocksdb_pinnableslice_value(slice, &raw mut len);
+            let value = (c.rocksdb_pinnableslice_value)(slice, &raw mut len);
             visit(if value.is_null() { &[] } else { std::slice::from_raw_parts(value.cast(), len) });
-            ffi::rocksdb_pinnableslice_destroy(slice);
+            (c.rocksdb_pinnableslice_destroy)(slice);
         }
         Ok(true)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the engine copies the key before it returns.
         unsafe {
             let (db, write) = (self.store.db.as_ptr(), self.write.as_ptr());
-            ffi::rocksdb_delete(db, write, key.as_ptr().cast(), key.len(), &raw mut error);
-            check(error)
+            (c.rocksdb_delete)(db, write, key.as_ptr().cast(), key.len(), &raw mut error);
+            check(c, error)
         }
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let c = &self.store.library.c;
         let iterator = self.store.iterator(&self.read)?;
         let iterator_ptr = iterator.as_ptr();
         let mut shown = 0;
         // SAFETY: the iterator is valid; key and value stay until it moves, which is after the visit.
         unsafe {
-            ffi::rocksdb_iter_seek(iterator_ptr, from.as_ptr().cast(), from.len());
-            while shown < limit && ffi::rocksdb_iter_valid(iterator_ptr) != 0 {
+            (c.rocksdb_iter_seek)(iterator_ptr, from.as_ptr().cast(), from.len());
+            while shown < limit && (c.rocksdb_iter_valid)(iterator_ptr) != 0 {
                 let (mut key_len, mut value_len) = (0, 0);
-                let key = ffi::rocksdb_iter_key(iterator_ptr, &raw mut key_len);
-                let value = ffi::rocksdb_iter_value(iterator_ptr, &raw mut value_len);
+                let key = (c.rocksdb_iter_key)(iterator_ptr, &raw mut key_len);
+                let value = (c.rocksdb_iter_value)(iterator_ptr, &raw mut value_len);
                 visit(
                     std::slice::from_raw_parts(key.cast(), key_len),
                     std::slice::from_raw_parts(value.cast(), value_len),
                 );
                 shown += 1;
                 if shown < limit {
-                    ffi::rocksdb_iter_next(iterator_ptr);
+                    (c.rocksdb_iter_next)(iterator_ptr);
                 }
             }
-            iterator_error(iterator_ptr)?;
+            iterator_error(c, iterator_ptr)?;
         }
         Ok(shown)
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let batch = self.batch.as_ptr();
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the batch copies keys and values, and is empty again when this returns.
         unsafe {
             for (key, value) in records {
                 let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
-                ffi::rocksdb_writebatch_put(batch, key_ptr, key.len(), value_ptr, value.len());
+                (c.rocksdb_writebatch_put)(batch, key_ptr, key.len(), value_ptr, value.len());
             }
-            ffi::rocksdb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
-            ffi::rocksdb_writebatch_clear(batch);
-            check(error)
+            (c.rocksdb_write)(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            (c.rocksdb_writebatch_clear)(batch);
+            check(c, error)
         }
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
         let batch = self.batch.as_ptr();
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the batch copies keys, and is empty again when this returns.
         unsafe {
             for key in keys {
-                ffi::rocksdb_writebatch_delete(batch, key.as_ptr().cast(), key.len());
+                (c.rocksdb_writebatch_delete)(batch, key.as_ptr().cast(), key.len());
             }
-            ffi::rocksdb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
-            ffi::rocksdb_writebatch_clear(batch);
-            check(error)
+            (c.rocksdb_write)(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            (c.rocksdb_writebatch_clear)(batch);
+            check(c, error)
         }
     }
 

@@ -23,6 +23,8 @@ mod packages;
 mod pages;
 mod remote;
 mod replay;
+#[cfg(rocksdb_linked)]
+mod rocksdb_library;
 mod running_servers;
 mod shop;
 mod snippets;

@@ -11,12 +11,12 @@ pub mod leveldb;
 pub mod libmdbx;
 #[cfg(feature = "lmdb")]
 pub mod lmdb;
-#[cfg(any(feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
+#[cfg(any(feature = "libmdbx", rocksdb_linked, feature = "unqlite"))]
 #[path = "../../../src/stores/opaque.rs"]
 mod opaque;
 #[cfg(feature = "redb")]
 pub mod redb;
-#[cfg(feature = "rocksdb")]
+#[cfg(rocksdb_linked)]
 pub mod rocksdb;
 #[cfg(feature = "sled")]
 pub mod sled;

@@ -12,6 +12,8 @@ use crate::CACHE_BYTES;
 #[allow(dead_code, reason = "the store calls more of it")]
 #[path = "../../../src/stores/rocksdb/ffi.rs"]
 mod ffi;
+#[path = "../../../src/stores/rocksdb/functions.rs"]
+mod functions;
 
 pub struct RocksDb {
     db: *mut ffi::Db,

@@ -31,15 +31,15 @@ impl<'a> Appending<'a> {
     pub fn begin(store: &'a RocksDb) -> Result<Appending<'a>> {
         let path = store.folder.join(NAME);
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-        let options = store.config.options()?;
-        let mut error = ptr::null_mut();
+        let options = store.config.options(&store.library.c)?;
+        let (c, mut error) = (&store.library.c, ptr::null_mut());
         // SAFETY: all are ours to free, and the writer goes first; the error is checked before the writer is used.
         unsafe {
-            let environment = Owned::new(ffi::rocksdb_envoptions_create(), ffi::rocksdb_envoptions_destroy)?;
-            let writer = ffi::rocksdb_sstfilewriter_create(environment.as_ptr(), options.as_ptr());
-            let writer = Owned::new(writer, ffi::rocksdb_sstfilewriter_destroy)?;
-            ffi::rocksdb_sstfilewriter_open(writer.as_ptr(), name.as_ptr(), &raw mut error);
-            check(error)?;
+            let environment = Owned::new((c.rocksdb_envoptions_create)(), c.rocksdb_envoptions_destroy)?;
+            let writer = (c.rocksdb_sstfilewriter_create)(environment.as_ptr(), options.as_ptr());
+            let writer = Owned::new(writer, c.rocksdb_sstfilewriter_destroy)?;
+            (c.rocksdb_sstfilewriter_open)(writer.as_ptr(), name.as_ptr(), &raw mut error);
+            check(c, error)?;
             Ok(Appending { store, path, name, writer, _made_with: (environment, options) })
         }
     }
@@ -49,13 +49,14 @@ impl<'a> Appending<'a> {
     /// # Errors
     /// The engine's, for one that is not, too.
     pub fn write(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let c = &self.store.library.c;
         for (key, value) in records {
             let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
             let mut error = ptr::null_mut();
             // SAFETY: the writer is open, and copies key and value.
             unsafe {
                 let writer = self.writer.as_ptr();
-                ffi::rocksdb_sstfilewriter_put(
+                (c.rocksdb_sstfilewriter_put)(
                     writer,
                     key_ptr,
                     key.len(),
@@ -63,7 +64,7 @@ impl<'a> Appending<'a> {
                     value.len(),
                     &raw mut error,
                 );
-                check(error)?;
+                check(c, error)?;
             }
         }
         Ok(())
@@ -71,31 +72,31 @@ impl<'a> Appending<'a> {
 
     /// Whether the file has as many bytes as one should have.
     pub fn is_full(&self) -> bool {
-        let mut bytes = 0;
+        let (c, mut bytes) = (&self.store.library.c, 0);
         // SAFETY: the writer is open.
-        unsafe { ffi::rocksdb_sstfilewriter_file_size(self.writer.as_ptr(), &raw mut bytes) };
+        unsafe { (c.rocksdb_sstfilewriter_file_size)(self.writer.as_ptr(), &raw mut bytes) };
         bytes >= FILE_BYTES
     }
 
     /// Ends the file, which the engine syncs, and hands it over. It has at least one record.
     pub fn end(self) -> Result<()> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the options are ours to free; the errors are checked.
         unsafe {
-            ffi::rocksdb_sstfilewriter_finish(self.writer.as_ptr(), &raw mut error);
-            check(error)?;
+            (c.rocksdb_sstfilewriter_finish)(self.writer.as_ptr(), &raw mut error);
+            check(c, error)?;
             let options = Owned::new(
-                ffi::rocksdb_ingestexternalfileoptions_create(),
-                ffi::rocksdb_ingestexternalfileoptions_destroy,
+                (c.rocksdb_ingestexternalfileoptions_create)(),
+                c.rocksdb_ingestexternalfileoptions_destroy,
             )?;
             // Moved, it is not written twice.
-            ffi::rocksdb_ingestexternalfileoptions_set_move_files(
+            (c.rocksdb_ingestexternalfileoptions_set_move_files)(
                 options.as_ptr(),
                 u8::from(self.can_be_linked()),
             );
             let (db, files) = (self.store.db.as_ptr(), [self.name.as_ptr()]);
-            ffi::rocksdb_ingest_external_file(db, files.as_ptr(), 1, options.as_ptr(), &raw mut error);
-            check(error)
+            (c.rocksdb_ingest_external_file)(db, files.as_ptr(), 1, options.as_ptr(), &raw mut error);
+            check(c, error)
         }
     }
 

@@ -7,19 +7,20 @@ use std::ptr;
 use storebench_core::store::{Result, StoreError};
 
 use super::super::owned::Owned;
+use super::ffi::Functions;
 use super::{check, ffi};
 
 /// Makes a checkpoint in a folder that is not there yet.
-pub fn checkpoint(db: *mut ffi::Db, to: &Path) -> Result<()> {
+pub fn checkpoint(c: &Functions, db: *mut ffi::Db, to: &Path) -> Result<()> {
     let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let mut error = ptr::null_mut();
     // SAFETY: the database is open; the engine's errors are checked, and its object is ours to free.
     unsafe {
-        let made = ffi::rocksdb_checkpoint_object_create(db, &raw mut error);
-        check(error)?;
-        let checkpoint = Owned::new(made, ffi::rocksdb_checkpoint_object_destroy)?;
+        let made = (c.rocksdb_checkpoint_object_create)(db, &raw mut error);
+        check(c, error)?;
+        let checkpoint = Owned::new(made, c.rocksdb_checkpoint_object_destroy)?;
         // With 0 the memory tables are flushed first.
-        ffi::rocksdb_checkpoint_create(checkpoint.as_ptr(), to.as_ptr(), 0, &raw mut error);
-        check(error)
+        (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), to.as_ptr(), 0, &raw mut error);
+        check(c, error)
     }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share, StoreError};
 
-use super::ffi;
+use super::ffi::{self, Functions};
+use super::library::LIBRARY_SETTING;
 use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 
@@ -58,6 +59,7 @@ pub const SETTINGS: &[SettingDef] = &[
     )
     .read_by("the OPTIONS file that the engine writes")
     .tune(&["kLZ4Compression", "kZSTD"]),
+    LIBRARY_SETTING,
 ];
 
 /// The advice of its documentation on memory.
@@ -120,54 +122,51 @@ impl Config {
     ///
     /// # Errors
     /// [`StoreError::Engine`] if memory runs out.
-    pub fn options(&self) -> Result<Owned<ffi::Options>> {
+    pub fn options(&self, c: &Functions) -> Result<Owned<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
-            let made = Owned::new(ffi::rocksdb_options_create(), ffi::rocksdb_options_destroy)?;
+            let made = Owned::new((c.rocksdb_options_create)(), c.rocksdb_options_destroy)?;
             let options = made.as_ptr();
-            ffi::rocksdb_options_set_create_if_missing(options, 1);
-            ffi::rocksdb_options_set_compression(options, self.codec.1);
+            (c.rocksdb_options_set_create_if_missing)(options, 1);
+            (c.rocksdb_options_set_compression)(options, self.codec.1);
             if let Some(bytes) = self.write_buffer_size {
-                ffi::rocksdb_options_set_write_buffer_size(options, size(bytes));
+                (c.rocksdb_options_set_write_buffer_size)(options, size(bytes));
             }
             if let Some(jobs) = self.max_background_jobs {
-                ffi::rocksdb_options_set_max_background_jobs(options, int(jobs));
+                (c.rocksdb_options_set_max_background_jobs)(options, int(jobs));
             }
             if let Some(files) = self.max_open_files {
-                ffi::rocksdb_options_set_max_open_files(options, int(files));
+                (c.rocksdb_options_set_max_open_files)(options, int(files));
             }
             if let Some(style) = self.compaction_style {
-                ffi::rocksdb_options_set_compaction_style(options, style);
+                (c.rocksdb_options_set_compaction_style)(options, style);
             }
-            self.set_table(options)?;
+            self.set_table(c, options)?;
             Ok(made)
         }
     }
 
     /// # Safety
     /// `options` is valid.
-    unsafe fn set_table(&self, options: *mut ffi::Options) -> Result<()> {
+    unsafe fn set_table(&self, c: &Functions, options: *mut ffi::Options) -> Result<()> {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
-            let made = Owned::new(
-                ffi::rocksdb_block_based_options_create(),
-                ffi::rocksdb_block_based_options_destroy,
-            )?;
+            let made =
+                Owned::new((c.rocksdb_block_based_options_create)(), c.rocksdb_block_based_options_destroy)?;
             let table = made.as_ptr();
             if let Some(bytes) = self.block_size {
-                ffi::rocksdb_block_based_options_set_block_size(table, size(bytes));
+                (c.rocksdb_block_based_options_set_block_size)(table, size(bytes));
             }
             if let Some(bits) = self.bloom_bits {
-                let filter = ffi::rocksdb_filterpolicy_create_bloom(f64::from(bits));
-                ffi::rocksdb_block_based_options_set_filter_policy(table, filter);
+                let filter = (c.rocksdb_filterpolicy_create_bloom)(f64::from(bits));
+                (c.rocksdb_block_based_options_set_filter_policy)(table, filter);
             }
             if let Some(bytes) = self.block_cache_size {
-                let cache =
-                    Owned::new(ffi::rocksdb_cache_create_lru(size(bytes)), ffi::rocksdb_cache_destroy)?;
-                ffi::rocksdb_block_based_options_set_block_cache(table, cache.as_ptr());
+                let cache = Owned::new((c.rocksdb_cache_create_lru)(size(bytes)), c.rocksdb_cache_destroy)?;
+                (c.rocksdb_block_based_options_set_block_cache)(table, cache.as_ptr());
             }
-            ffi::rocksdb_options_set_block_based_table_factory(options, table);
+            (c.rocksdb_options_set_block_based_table_factory)(options, table);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
 use super::super::opaque::opaque;
+use super::functions::functions;
 
 opaque! {
     Db: "rocksdb_t",
@@ -32,7 +33,7 @@ pub const ROCKSDB_ZSTD_COMPRESSION: c_int = 7;
 pub const ROCKSDB_LEVEL_COMPACTION: c_int = 0;
 pub const ROCKSDB_UNIVERSAL_COMPACTION: c_int = 1;
 
-unsafe extern "C" {
+functions! {
     pub fn rocksdb_close(db: *mut Db);
     pub fn rocksdb_create_iterator(db: *mut Db, options: *const ReadOptions) -> *mut Iterator;
     pub fn rocksdb_delete(

@@ -1,9 +1,16 @@
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use storebench_core::store::{Guarantee, OpenOptions, StoreError};
 
 use super::ROCKSDB;
-use crate::stores::support::testing::{after_kill, new_folder, open, opened, refused, setting};
+use super::config::SETTINGS;
+use super::library::{LIBRARY, Library};
+use crate::stores::support::Given;
+use crate::stores::support::testing::{
+    after_kill, after_kill_with, new_folder, open, opened, refused, setting,
+};
 
 #[test]
 fn the_codec_is_read_back() {
@@ -109,5 +116,81 @@ fn it_is_told_whether_the_library_has_assertions() {
     assert_eq!(build.not_ranked.is_some(), sync_points, "{build:?}");
     if build.source.contains("built by storebench") {
         assert!(!sync_points && build.flags.unwrap().contains("-DNDEBUG"));
+    }
+}
+
+/// A shared library with functions of these names.
+fn made(file: &Path, names: impl Iterator<Item = String>) -> String {
+    let source = file.with_extension("c");
+    fs::write(&source, names.map(|name| format!("void {name}(void) {{}}\n")).collect::<String>()).unwrap();
+    let compiled = Command::new("cc").args(["-shared", "-o"]).arg(file).arg(source).status().unwrap();
+    assert!(compiled.success());
+    file.display().to_string()
+}
+
+/// The functions that the store calls.
+fn needed() -> impl Iterator<Item = String> {
+    let names = include_str!("ffi.rs").split("pub fn ").skip(1).filter_map(|text| text.split('(').next());
+    names.map(str::to_owned)
+}
+
+#[test]
+fn a_file_that_is_no_library_of_rocksdb_is_refused() {
+    let folder = new_folder();
+    let file = |name: &str| folder.path().join(name);
+    let missing = file("missing.so").display().to_string();
+    let empty = file("empty.so");
+    fs::write(&empty, "").unwrap();
+    let mut bytes = fs::read(made(&file("none.so"), std::iter::empty())).unwrap();
+    bytes[18] ^= 1;
+    let foreign = file("foreign.so");
+    fs::write(&foreign, bytes).unwrap();
+    let lacking = needed().filter(|name| name != "rocksdb_get_pinned");
+    for (library, why) in [
+        ("librocksdb.so", "is not "),
+        (&missing, "No such file"),
+        (&empty.display().to_string(), "file too short"),
+        (&foreign.display().to_string(), "it is for another processor"),
+        (&file("none.so").display().to_string(), "it has no function rocksdb_close: it is not RocksDB"),
+        (&made(&file("old.so"), lacking), "it has no function rocksdb_get_pinned"),
+    ] {
+        let error = refused(&ROCKSDB, &new_folder(), None, &[(LIBRARY, library)]);
+        assert!(matches!(&error, StoreError::BadSetting(said) if said.contains(why)), "{library}: {error}");
+    }
+}
+
+#[test]
+fn a_library_that_is_loaded_tells_its_build() {
+    let folder = new_folder();
+    let build = |name: &str, more: &[&str]| {
+        let names = needed().chain(more.iter().map(|name| (*name).to_owned()));
+        let settings = [(LIBRARY.to_owned(), made(&folder.path().join(name), names))].into();
+        let options = OpenOptions { settings: &settings, ..OpenOptions::new(folder.path()) };
+        Library::chosen(&Given::new(&options, SETTINGS).unwrap()).unwrap().build()
+    };
+    let without = build("release.so", &[]);
+    assert!(without.source.starts_with("the library release.so, SHA-256 "), "{without:?}");
+    assert_eq!((without.flags, without.assertions, without.not_ranked), (None, Some(false), None));
+    let with = build("checked.so", &["_ZN7rocksdb9SyncPoint11GetInstanceEv"]);
+    assert_eq!((with.assertions, with.not_ranked.is_some()), (Some(true), true));
+}
+
+#[test]
+fn its_authors_build_does_as_the_one_that_is_linked() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/rocksdb-authors.sh");
+    let told = Command::new("sh").args([script, "--where"]).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let Some((version, file)) = told.trim().split_once('\n') else {
+        assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "scripts/rocksdb-authors.sh did not run");
+        return println!("not tried: scripts/rocksdb-authors.sh did not run");
+    };
+    let folder = new_folder();
+    let store = opened(&ROCKSDB, &folder, None, &[(LIBRARY, file), ("block_size", "16384")]);
+    assert_eq!((store.version().as_deref(), &*setting(&*store, LIBRARY)), (Some(version), file));
+    let build = store.build().unwrap();
+    assert!(build.source.starts_with("its authors' build, librocksdbjni-"), "{build:?}");
+    assert_eq!(build.assertions, Some(false));
+    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), left, "{tier}");
     }
 }

@@ -5,6 +5,7 @@ use std::ptr;
 
 use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
+use super::ffi::Functions;
 use super::{check, ffi};
 use crate::stores::owned::Owned;
 
@@ -16,17 +17,18 @@ const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
 /// # Safety
 /// `options` are valid.
 pub unsafe fn open(
+    c: &Functions,
     options: *const ffi::Options,
     name: &CStr,
 ) -> Result<(Owned<ffi::Db>, Owned<ffi::OptimisticDb>)> {
     let mut error = ptr::null_mut();
     // SAFETY: the options are copied by the engine; the error is checked before the database is used. Both handles are ours to free.
     unsafe {
-        let whole = ffi::rocksdb_optimistictransactiondb_open(options, name.as_ptr(), &raw mut error);
-        check(error)?;
-        let whole = Owned::new(whole, ffi::rocksdb_optimistictransactiondb_close)?;
-        let db = ffi::rocksdb_optimistictransactiondb_get_base_db(whole.as_ptr());
-        Ok((Owned::new(db, ffi::rocksdb_optimistictransactiondb_close_base_db)?, whole))
+        let whole = (c.rocksdb_optimistictransactiondb_open)(options, name.as_ptr(), &raw mut error);
+        check(c, error)?;
+        let whole = Owned::new(whole, c.rocksdb_optimistictransactiondb_close)?;
+        let db = (c.rocksdb_optimistictransactiondb_get_base_db)(whole.as_ptr());
+        Ok((Owned::new(db, c.rocksdb_optimistictransactiondb_close_base_db)?, whole))
     }
 }
 
@@ -35,6 +37,7 @@ pub struct Transactions<'a> {
     /// The last one, whose memory the next one takes over.
     last: Option<Owned<ffi::Transaction>>,
     options: Owned<ffi::OptimisticOptions>,
+    c: &'a Functions,
     db: &'a Owned<ffi::OptimisticDb>,
 }
 
@@ -43,13 +46,13 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// When there is no memory.
-    pub fn new(db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
+    pub fn new(c: &'a Functions, db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
         // SAFETY: the options are ours to free.
         let options = unsafe {
-            let options = ffi::rocksdb_optimistictransaction_options_create();
-            Owned::new(options, ffi::rocksdb_optimistictransaction_options_destroy)?
+            let options = (c.rocksdb_optimistictransaction_options_create)();
+            Owned::new(options, c.rocksdb_optimistictransaction_options_destroy)?
         };
-        Ok(Transactions { last: None, options, db })
+        Ok(Transactions { last: None, options, c, db })
     }
 
     /// Does `work` in a transaction, and commits it unless `work` fails.
@@ -59,30 +62,31 @@ impl<'a> Transactions<'a> {
         write: &Owned<ffi::WriteOptions>,
         work: &mut TransactionBody<'_>,
     ) -> Result<()> {
+        let c = self.c;
         let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
         // SAFETY: the handles are valid; the old transaction has ended, and is begun anew where there is one.
         let raw = unsafe {
             let (db, options) = (self.db.as_ptr(), self.options.as_ptr());
-            ffi::rocksdb_optimistictransaction_begin(db, write.as_ptr(), options, old)
+            (c.rocksdb_optimistictransaction_begin)(db, write.as_ptr(), options, old)
         };
         if old.is_null() {
             // SAFETY: it has just been made, and is ours to free.
-            self.last = Some(unsafe { Owned::new(raw, ffi::rocksdb_transaction_destroy)? });
+            self.last = Some(unsafe { Owned::new(raw, c.rocksdb_transaction_destroy)? });
         }
         let mut error = ptr::null_mut();
-        let done = work(&mut Open { raw, read }).and_then(|()| {
+        let done = work(&mut Open { c, raw, read }).and_then(|()| {
             // SAFETY: the transaction is open.
             unsafe {
-                ffi::rocksdb_transaction_commit(raw, &raw mut error);
-                check_conflict(error)
+                (c.rocksdb_transaction_commit)(raw, &raw mut error);
+                check_conflict(c, error)
             }
         });
         if done.is_err() {
             let mut error = ptr::null_mut();
             // SAFETY: the transaction is open: one that could not be committed stays so. The first error counts.
             unsafe {
-                ffi::rocksdb_transaction_rollback(raw, &raw mut error);
-                let _ = check(error);
+                (c.rocksdb_transaction_rollback)(raw, &raw mut error);
+                let _ = check(c, error);
             }
         }
         done
@@ -93,9 +97,9 @@ impl<'a> Transactions<'a> {
 ///
 /// # Safety
 /// As [`check`].
-unsafe fn check_conflict(error: *mut std::ffi::c_char) -> Result<()> {
+unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<()> {
     // SAFETY: the caller's promise.
-    match unsafe { check(error) } {
+    match unsafe { check(c, error) } {
         Err(StoreError::Engine(text)) if CONFLICTS.iter().any(|begin| text.starts_with(begin)) => {
             Err(StoreError::Conflict(text))
         }
@@ -105,6 +109,7 @@ unsafe fn check_conflict(error: *mut std::ffi::c_char) -> Result<()> {
 
 /// A transaction that has begun.
 struct Open<'a> {
+    c: &'a Functions,
     raw: *mut ffi::Transaction,
     read: &'a Owned<ffi::ReadOptions>,
 }
@@ -113,39 +118,39 @@ struct Open<'a> {
 ///
 /// # Safety
 /// `slice` is null or pinned, and nobody else's.
-unsafe fn show(slice: *mut ffi::PinnableSlice, visit: &mut dyn FnMut(&[u8])) -> bool {
+unsafe fn show(c: &Functions, slice: *mut ffi::PinnableSlice, visit: &mut dyn FnMut(&[u8])) -> bool {
     if slice.is_null() {
         return false;
     }
     let mut len = 0;
     // SAFETY: the value stays until the slice is destroyed after the visit.
     unsafe {
-        let value = ffi::rocksdb_pinnableslice_value(slice, &raw mut len);
+        let value = (c.rocksdb_pinnableslice_value)(slice, &raw mut len);
         visit(if value.is_null() { &[] } else { std::slice::from_raw_parts(value.cast(), len) });
-        ffi::rocksdb_pinnableslice_destroy(slice);
+        (c.rocksdb_pinnableslice_destroy)(slice);
     }
     true
 }
 
 impl Transaction for Open<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (self.c, ptr::null_mut());
         // SAFETY: the transaction is open; the error is checked before the value is looked at.
         unsafe {
             let (key_ptr, read) = (key.as_ptr().cast(), self.read.as_ptr());
             let slice =
-                ffi::rocksdb_transaction_get_pinned(self.raw, read, key_ptr, key.len(), &raw mut error);
-            check_conflict(error)?;
-            Ok(show(slice, visit))
+                (c.rocksdb_transaction_get_pinned)(self.raw, read, key_ptr, key.len(), &raw mut error);
+            check_conflict(c, error)?;
+            Ok(show(c, slice, visit))
         }
     }
 
     fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (self.c, ptr::null_mut());
         // SAFETY: as in `get`.
         unsafe {
             let (key_ptr, read) = (key.as_ptr().cast(), self.read.as_ptr());
-            let slice = ffi::rocksdb_transaction_get_pinned_for_update(
+            let slice = (c.rocksdb_transaction_get_pinned_for_update)(
                 self.raw,
                 read,
                 key_ptr,
@@ -153,16 +158,16 @@ impl Transaction for Open<'_> {
                 1,
                 &raw mut error,
             );
-            check_conflict(error)?;
-            Ok(show(slice, visit))
+            check_conflict(c, error)?;
+            Ok(show(c, slice, visit))
         }
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let mut error = ptr::null_mut();
+        let (c, mut error) = (self.c, ptr::null_mut());
         // SAFETY: the transaction is open, and copies key and value.
         unsafe {
-            ffi::rocksdb_transaction_put(
+            (c.rocksdb_transaction_put)(
                 self.raw,
                 key.as_ptr().cast(),
                 key.len(),
@@ -170,7 +175,7 @@ impl Transaction for Open<'_> {
                 value.len(),
                 &raw mut error,
             );
-            check_conflict(error)
+            check_conflict(c, error)
         }
     }
 }

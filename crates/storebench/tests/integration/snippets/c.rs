@@ -162,7 +162,8 @@ fn lmdb_takes_the_code_and_reads_back_the_same() {
     check("lmdb");
 }
 
-#[cfg(feature = "rocksdb")]
+/// With a library that is loaded comes no header.
+#[cfg(rocksdb_linked)]
 #[test]
 fn rocksdb_takes_the_code_and_reads_back_the_same() {
     check("rocksdb");

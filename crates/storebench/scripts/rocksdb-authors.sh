@@ -1,0 +1,1 @@
+../../../scripts/rocksdb-authors.sh

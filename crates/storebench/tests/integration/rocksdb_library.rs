@@ -1,0 +1,57 @@
+//! Builds of RocksDB that are loaded, beside the one that is linked.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use storebench_core::error::Exit;
+use storebench_core::result::{KillCheck, Measured, OperationResult};
+
+use crate::cli::support::{Scratch, missing};
+
+/// The file that scripts/rocksdb-authors.sh has fetched.
+fn library() -> Option<String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/rocksdb-authors.sh");
+    let told = Command::new("sh").args([script, "--where"]).output().unwrap();
+    String::from_utf8(told.stdout).unwrap().lines().nth(1).map(str::to_owned)
+}
+
+#[test]
+fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
+    let Some(file) = library() else {
+        return missing("RocksDB as its authors build it", "scripts/rocksdb-authors.sh did not fetch it");
+    };
+    let scratch = Scratch::new();
+    let work = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee power --operations 20 --trials 1";
+    let run = format!("run crud --store rocksdb {work} --set rocksdb.library=linked,{file}");
+    scratch.storebench(&run).ends(Exit::Success);
+    let run = scratch.results();
+    let of: Vec<&Measured> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
+    let [one, other] = of.as_slice() else { panic!("{} trials", of.len()) };
+    for (one, other) in one.operations.iter().zip(&other.operations) {
+        let syncs = |operation: &OperationResult| operation.counters.as_ref().unwrap().syncs_by_call.clone();
+        assert_eq!(syncs(one), syncs(other), "{}", one.operation);
+        let is_write = !["get", "scan"].contains(&&*one.operation);
+        assert!(!is_write || syncs(one)["fdatasync"] >= 20, "{}", one.operation);
+    }
+    for measured in [one, other] {
+        let check = measured.kill_check.as_ref();
+        assert!(matches!(check, Some(KillCheck::Held { undone: true, .. })), "{check:?}");
+    }
+    let sources: BTreeSet<&str> =
+        of.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
+    assert_eq!(sources.len(), 2, "{sources:?}");
+    let said = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(said.out.contains(&format!("library={file}")), "{said}");
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_library_that_is_not_there_ends_a_run_before_its_first_trial() {
+    let scratch = Scratch::new();
+    let said =
+        scratch.storebench("run crud --quick --store rocksdb,null --set rocksdb.library=/nowhere/rocksdb.so");
+    let told = format!("{}{}", said.out, said.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{said}");
+    assert_ne!(said.code, Some(0), "{said}");
+    assert!(scratch.runs().is_empty(), "{said}");
+}
