@@ -37,6 +37,7 @@ use self::sql::SqlSession;
 pub use self::upkeep::Upkeep;
 use crate::server;
 use crate::server::running::Address;
+use crate::words::words;
 
 /// The terms on which a store is to be opened.
 #[derive(Debug, Clone)]
@@ -292,6 +293,8 @@ pub trait Transaction {
 /// The kinds of things that stores are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// A library that runs inside the application.
     Engine,
@@ -303,17 +306,7 @@ pub enum Kind {
     Harness,
 }
 
-impl Kind {
-    /// The word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Engine => "engine",
-            Kind::Folder => "folder",
-            Kind::Server => "server",
-            Kind::Harness => "harness",
-        }
-    }
-}
+words!(Kind);
 
 /// One guarantee that a store offers, and how.
 #[derive(Debug, Clone, Copy)]

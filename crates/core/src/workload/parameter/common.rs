@@ -1,13 +1,12 @@
 //! Parameters that several workloads have.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use super::{ParameterDef, ParameterForm, Parameters};
 use crate::measure::rest;
 use crate::result::Rest;
-use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
+use crate::words::words;
 
 /// The number of timed operations of each kind.
 pub static OPERATIONS: ParameterDef = ParameterDef {
@@ -82,7 +81,8 @@ pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<S
 }
 
 /// The moment when operations begin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum AfterLoad {
     /// When the store has done what loading left it to do: what follows is its own speed.
     #[default]
@@ -91,18 +91,12 @@ pub enum AfterLoad {
     AtOnce,
 }
 
+words!(AfterLoad, "after_load = {}: use rest or at-once");
+
 impl AfterLoad {
     /// That of parameters.
     pub fn of(parameters: &Parameters) -> AfterLoad {
         parameters.get(&AFTER_LOAD).unwrap_or_default()
-    }
-
-    /// The word used in plans and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AfterLoad::Rest => "rest",
-            AfterLoad::AtOnce => "at-once",
-        }
     }
 
     /// The shortest that it takes: of a store that has nothing to do, which may be a server of the trial's own.
@@ -113,14 +107,6 @@ impl AfterLoad {
     /// Lets the store rest, if it is to. Everything that was to be loaded has been.
     pub fn wait(self) -> Option<Rest> {
         (self == AfterLoad::Rest).then(rest::wait)
-    }
-}
-
-impl FromStr for AfterLoad {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = [AfterLoad::Rest, AfterLoad::AtOnce].into_iter().find(|after| after.name() == text);
-        found.ok_or_else(|| format!("after_load = {}: use rest or at-once", quoted(text)))
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::shown::quoted;
 use crate::trace::{Ask, Facts, Form};
 use crate::units::parse_count;
+use crate::words::words;
 use crate::workload::parameter::common::AfterLoad;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 
@@ -116,7 +117,8 @@ impl FromStr for Speed {
 }
 
 /// The records that are in the store before the first operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Loads {
     /// Every key whose first operation looks for it.
     ReadFirst,
@@ -124,24 +126,7 @@ pub enum Loads {
     Nothing,
 }
 
-impl Loads {
-    /// The word used in plans.
-    pub fn name(self) -> &'static str {
-        match self {
-            Loads::ReadFirst => "read-first",
-            Loads::Nothing => "nothing",
-        }
-    }
-}
-
-impl FromStr for Loads {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Loads, String> {
-        let found = [Loads::ReadFirst, Loads::Nothing].into_iter().find(|loads| loads.name() == text);
-        found.ok_or_else(|| format!("{} is nothing to load: use read-first or nothing", quoted(text)))
-    }
-}
+words!(Loads, "{} is nothing to load: use read-first or nothing");
 
 /// The values that parameters give.
 #[derive(Debug, Clone)]

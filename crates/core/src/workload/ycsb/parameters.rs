@@ -1,6 +1,5 @@
 //! The work of a trial, the time and room that it takes, and the reasons for which a cell can't be run.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use super::definition::{Definition, Kind, Span};
@@ -10,9 +9,9 @@ use super::property::Properties;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::place::probe::Probe;
-use crate::shown::quoted;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
+use crate::words::words;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
@@ -64,7 +63,8 @@ pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
 const MOST_ROUNDS: u64 = 100;
 
 /// The step between rounds, beside measuring the store's files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Between {
     /// Nothing: the store stays open, with its sessions.
     Nothing,
@@ -72,24 +72,7 @@ pub enum Between {
     Close,
 }
 
-impl Between {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Between::Nothing => "nothing",
-            Between::Close => "close",
-        }
-    }
-}
-
-impl FromStr for Between {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Between, String> {
-        let found = [Between::Nothing, Between::Close].into_iter().find(|between| between.name() == text);
-        found.ok_or_else(|| format!("between_rounds = {}: use nothing or close", quoted(text)))
-    }
-}
+words!(Between, "between_rounds = {}: use nothing or close");
 
 /// Starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
