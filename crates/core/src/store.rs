@@ -323,6 +323,18 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// An offer of a store that replaces values whole.
+    pub const fn whole(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
+        Offer { guarantee, settings, atomic_replace: true, dangers }
+    }
+
+    /// An offer of a store that can leave a replaced value torn.
+    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
+        Offer { atomic_replace: false, ..Offer::whole(guarantee, settings, dangers) }
+    }
+}
+
+impl Offer {
     /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
@@ -397,6 +409,26 @@ pub struct StoreDef {
 }
 
 impl StoreDef {
+    /// A store with nothing of its own; entries of the table say the rest.
+    pub const DEFAULT: StoreDef = StoreDef {
+        name: "",
+        kind: Kind::Engine,
+        summary: "",
+        practice: "",
+        cautions: &[],
+        version: &|| String::from("-"),
+        capabilities: Capabilities::DEFAULT,
+        offers: &[],
+        shipped: Guarantee::None,
+        settings: &[],
+        snippet: None,
+        python: None,
+        evidence: |_| &[],
+        server: None,
+        library: None,
+        open: Err("it has no code"),
+    };
+
     /// The same with findings of power cuts.
     #[must_use]
     pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
@@ -415,24 +447,7 @@ impl StoreDef {
         summary: &'static str,
         why: &'static str,
     ) -> StoreDef {
-        StoreDef {
-            name,
-            kind,
-            summary,
-            practice: "",
-            cautions: &[],
-            version: &|| String::from("-"),
-            capabilities: Capabilities::DEFAULT,
-            offers: &[],
-            shipped: Guarantee::None,
-            settings: &[],
-            snippet: None,
-            python: None,
-            evidence: |_| &[],
-            server: None,
-            library: None,
-            open: Err(why),
-        }
+        StoreDef { name, kind, summary, open: Err(why), ..StoreDef::DEFAULT }
     }
 
     /// The tier that a request resolves to, or `None` if this store does not offer it.

@@ -12,9 +12,10 @@ use crate::workload::told::{self, Place};
 const EVERY: Duration = Duration::from_millis(500);
 
 /// The work that is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames, strum::VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
-#[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Doing {
     /// Records, or rows, are loaded.

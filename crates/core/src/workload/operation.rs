@@ -4,9 +4,8 @@ use crate::units::as_text;
 use crate::words::words;
 
 /// The operation that is done with one record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
-#[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Operation {
     Insert,

@@ -23,9 +23,8 @@ pub struct Side<'a> {
 }
 
 /// The kind of one observation of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
-#[derive(strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Observations {
     /// A trial: intervals know how trials of a run differ, not how one run differs from the next.

@@ -37,8 +37,6 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         name,
         kind: Kind::Engine,
         summary,
-        practice: "",
-        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,
@@ -47,34 +45,16 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
             max_key_bytes: 255,
             ..Capabilities::DEFAULT
         },
-        offers: &[
-            Offer {
-                guarantee: Guarantee::None,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NEWEST,
-            },
-            Offer {
-                guarantee: Guarantee::Process,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NEWEST,
-            },
-            Offer {
-                guarantee: Guarantee::Power,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NOTHING,
-            },
-        ],
+        offers: const {
+            &[
+                Offer::tearing(Guarantee::None, "none", Danger::NEWEST),
+                Offer::tearing(Guarantee::Process, "none", Danger::NEWEST),
+                Offer::tearing(Guarantee::Power, "none", Danger::NOTHING),
+            ]
+        },
         shipped: Guarantee::Process,
-        settings: &[],
-        snippet: None,
-        python: None,
-        evidence: |_| &[],
-        server: None,
-        library: None,
         open: Ok(open),
+        ..StoreDef::DEFAULT
     }
 }
 

@@ -15,24 +15,12 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         name,
         kind: Kind::Harness,
         summary,
-        practice: "",
-        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
-        offers: &[Offer {
-            guarantee: Guarantee::Process,
-            settings: "none",
-            atomic_replace: false,
-            dangers: Danger::NEWEST,
-        }],
+        offers: const { &[Offer::tearing(Guarantee::Process, "none", Danger::NEWEST)] },
         shipped: Guarantee::Process,
-        settings: &[],
-        snippet: None,
-        python: None,
-        evidence: |_| &[],
-        server: None,
-        library: None,
         open: Ok(open),
+        ..StoreDef::DEFAULT
     }
 }
 

@@ -13,9 +13,8 @@ pub const SECTOR_BYTES: u64 = 512;
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 
 /// In which order blocks are read or written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
-#[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Pattern {
     SeqRead,
@@ -67,9 +66,8 @@ impl Io {
 }
 
 /// The call that makes writes durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[allow(missing_docs)]
-#[derive(strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum SyncCall {
     Fsync,

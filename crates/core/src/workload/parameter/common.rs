@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ParameterDef, ParameterForm, Parameters};
+use super::{ParameterDef, Parameters};
 use crate::measure::rest;
 use crate::result::Rest;
 use crate::units::{Bytes, Period, parse_count};
@@ -11,12 +11,10 @@ use crate::words::words;
 /// The number of timed operations of each kind.
 pub static OPERATIONS: ParameterDef = ParameterDef {
     name: "operations",
-    value_name: "N",
     help: "Timed operations of each kind",
-    form: ParameterForm::Number,
     default: Some("1000"),
-    instead_of: None,
     read: |text| count("operations", text, 1),
+    ..ParameterDef::NUMBER
 };
 
 /// The time for which each operation goes on.
@@ -24,8 +22,6 @@ pub static DURATION: ParameterDef = ParameterDef {
     name: "duration",
     value_name: "TIME",
     help: "Time each kind of operation for this long, instead of a number of them",
-    form: ParameterForm::Text,
-    default: None,
     instead_of: Some("operations"),
     read: |text| match text.parse::<Period>()? {
         Period(time) if time < Duration::from_millis(1) => {
@@ -33,6 +29,7 @@ pub static DURATION: ParameterDef = ParameterDef {
         }
         time => Ok(time.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 /// The total cache of every engine where tuning is equal.
@@ -40,24 +37,21 @@ pub static EQUAL_CACHE: ParameterDef = ParameterDef {
     name: "equal_cache",
     value_name: "SIZE",
     help: "Cache of each engine with --tuning equal",
-    form: ParameterForm::Text,
     default: Some("64MiB"),
-    instead_of: None,
     read: |text| match text.parse::<Bytes>()? {
         Bytes(0) => Err("equal_cache is 0: it must be at least 1".into()),
         size => Ok(size.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 /// Records in a batch of the loader.
 pub static BATCH: ParameterDef = ParameterDef {
     name: "batch",
-    value_name: "N",
     help: "Most records in one batch while loading",
-    form: ParameterForm::Number,
     default: Some("500"),
-    instead_of: None,
     read: |text| count("batch", text, 1),
+    ..ParameterDef::NUMBER
 };
 
 /// The moment when operations begin.
@@ -65,10 +59,9 @@ pub static AFTER_LOAD: ParameterDef = ParameterDef {
     name: "after_load",
     value_name: "WHEN",
     help: "Begin operations when the store has come to rest after loading (rest), or straight away (at-once)",
-    form: ParameterForm::Text,
     default: Some(AfterLoad::Rest.name()),
-    instead_of: None,
     read: |text| text.parse::<AfterLoad>().map(|after| after.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// Reads a number of things: `least` of them or more.

@@ -5,9 +5,8 @@ use crate::words::words;
 use crate::workload::ycsb::property::Properties;
 
 /// The operations that are done to records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
-#[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     Read,

@@ -28,9 +28,8 @@ pub struct Times {
 }
 
 /// The verdict of blocks on a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "kebab-case")]
-#[derive(strum::VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Known {
     /// It is below 1.
