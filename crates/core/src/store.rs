@@ -10,6 +10,7 @@ pub mod evidence;
 mod given;
 mod guarantee;
 mod library;
+mod pass_on;
 mod setting;
 mod share;
 pub mod sql;
@@ -291,9 +292,8 @@ pub trait Transaction {
 }
 
 /// The kinds of things that stores are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
-#[derive(strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// A library that runs inside the application.

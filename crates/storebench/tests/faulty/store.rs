@@ -49,17 +49,9 @@ impl Store for Faulty {
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + u64::from(self.fault == Fault::Miscounts))
     }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: settle, settings, close);
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(vec![Setting::read_back("slowed", compaction::slowed())])
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.inner.close()
     }
 }
 
