@@ -1,12 +1,11 @@
 //! A cell: one combination of axis values, with a stable id.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 pub use crate::axis::Axis;
 use crate::axis::Value;
@@ -209,32 +208,18 @@ impl Serialize for Cell {
     }
 }
 
-impl<'de> Deserialize<'de> for Cell {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cell, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
+crate::from_map!(Cell, "a cell: values by axis", read);
 
 /// Reads a cell's fields, each by its axis.
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Cell;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a cell: values by axis")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell, A::Error> {
-        let mut cell = Cell::default();
-        while let Some(axis) = map.next_key::<Axis>()? {
-            if cell.value(axis).is_some() {
-                return Err(A::Error::custom(format!("duplicate field `{axis}`")));
-            }
-            cell.set(axis, map.next_value_seed(Read(axis))?);
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cell, A::Error> {
+    let mut cell = Cell::default();
+    while let Some(axis) = map.next_key::<Axis>()? {
+        if cell.value(axis).is_some() {
+            return Err(A::Error::custom(format!("duplicate field `{axis}`")));
         }
-        Ok(cell)
+        cell.set(axis, map.next_value_seed(Read(axis))?);
     }
+    Ok(cell)
 }
 
 #[cfg(test)]

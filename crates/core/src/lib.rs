@@ -39,4 +39,5 @@ pub mod test_hooks;
 mod threads;
 pub mod trace;
 pub mod units;
+pub mod words;
 pub mod workload;

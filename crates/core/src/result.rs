@@ -34,6 +34,7 @@ pub use self::place::PlaceInfo;
 pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
+use crate::words::words;
 
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 1;
@@ -231,6 +232,8 @@ impl Outcome {
 /// The kind of failure that ended a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Failure {
     /// The store gave an error.
     Store,
@@ -250,21 +253,7 @@ pub enum Failure {
     Harness,
 }
 
-impl Failure {
-    /// The word used in results and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Failure::Store => "store",
-            Failure::WrongData => "wrong-data",
-            Failure::Unsynced => "unsynced",
-            Failure::DiskFull => "disk-full",
-            Failure::OutOfMemory => "out-of-memory",
-            Failure::Crashed => "crashed",
-            Failure::TimedOut => "timed-out",
-            Failure::Harness => "harness",
-        }
-    }
-}
+words!(Failure);
 
 /// The measurements of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@ pub mod evidence;
 mod given;
 mod guarantee;
 mod library;
+mod pass_on;
 mod setting;
 mod share;
 pub mod sql;
@@ -37,6 +38,7 @@ use self::sql::SqlSession;
 pub use self::upkeep::Upkeep;
 use crate::server;
 use crate::server::running::Address;
+use crate::words::words;
 
 /// The terms on which a store is to be opened.
 #[derive(Debug, Clone)]
@@ -278,8 +280,9 @@ pub trait Transaction {
 }
 
 /// The kinds of things that stores are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// A library that runs inside the application.
     Engine,
@@ -291,17 +294,7 @@ pub enum Kind {
     Harness,
 }
 
-impl Kind {
-    /// The word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Engine => "engine",
-            Kind::Folder => "folder",
-            Kind::Server => "server",
-            Kind::Harness => "harness",
-        }
-    }
-}
+words!(Kind);
 
 /// One guarantee that a store offers, and how.
 #[derive(Debug, Clone, Copy)]
@@ -315,6 +308,18 @@ pub struct Offer {
     pub atomic_replace: bool,
     /// The damage that a kill and a power cut can do: the first that holds with the settings as read back. The last holds with any.
     pub dangers: &'static [Danger],
+}
+
+impl Offer {
+    /// An offer of a store that replaces values whole.
+    pub const fn whole(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
+        Offer { guarantee, settings, atomic_replace: true, dangers }
+    }
+
+    /// An offer of a store that can leave a replaced value torn.
+    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
+        Offer { atomic_replace: false, ..Offer::whole(guarantee, settings, dangers) }
+    }
 }
 
 impl Offer {
@@ -392,6 +397,26 @@ pub struct StoreDef {
 }
 
 impl StoreDef {
+    /// A store with nothing of its own; entries of the table say the rest.
+    pub const DEFAULT: StoreDef = StoreDef {
+        name: "",
+        kind: Kind::Engine,
+        summary: "",
+        practice: "",
+        cautions: &[],
+        version: &|| String::from("-"),
+        capabilities: Capabilities::DEFAULT,
+        offers: &[],
+        shipped: Guarantee::None,
+        settings: &[],
+        snippet: None,
+        python: None,
+        evidence: |_| &[],
+        server: None,
+        library: None,
+        open: Err("it has no code"),
+    };
+
     /// The same with findings of power cuts.
     #[must_use]
     pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
@@ -410,24 +435,7 @@ impl StoreDef {
         summary: &'static str,
         why: &'static str,
     ) -> StoreDef {
-        StoreDef {
-            name,
-            kind,
-            summary,
-            practice: "",
-            cautions: &[],
-            version: &|| String::from("-"),
-            capabilities: Capabilities::DEFAULT,
-            offers: &[],
-            shipped: Guarantee::None,
-            settings: &[],
-            snippet: None,
-            python: None,
-            evidence: |_| &[],
-            server: None,
-            library: None,
-            open: Err(why),
-        }
+        StoreDef { name, kind, summary, open: Err(why), ..StoreDef::DEFAULT }
     }
 
     /// The tier that a request resolves to, or `None` if this store does not offer it.

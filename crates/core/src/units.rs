@@ -369,6 +369,36 @@ macro_rules! as_text {
 #[doc(inline)]
 pub use as_text;
 
+/// Reads a type from a map by a function that takes its entries one after the other.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! from_map {
+    ($type:ty, $what:literal, $read:path) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                struct Entries;
+                impl<'de> serde::de::Visitor<'de> for Entries {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($what)
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> std::result::Result<$type, A::Error> {
+                        $read(map)
+                    }
+                }
+                deserializer.deserialize_map(Entries)
+            }
+        }
+    };
+}
+
 as_text!(Bytes);
 as_text!(Period);
 as_text!(SizeRange);

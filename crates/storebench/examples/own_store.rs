@@ -25,7 +25,6 @@ const APPEND_LOG: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "one file that is only appended to, and a map in memory",
     practice: "one file; one process at a time",
-    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     // The rest is as usual: it keeps and persists, has order, takes any key and value, and an update inserts.
     capabilities: Capabilities {
@@ -36,28 +35,14 @@ const APPEND_LOG: StoreDef = StoreDef {
     },
     // Not `none`: what was written always survives the process. Entries carry a checksum, so a part of one is no entry.
     offers: &[
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "write",
-            atomic_replace: true,
-            dangers: Danger::NEWEST,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "write, fdatasync",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::Process, "write", Danger::NEWEST),
+        Offer::whole(Guarantee::Power, "write, fdatasync", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
-    settings: &[],
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
-    python: None,
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 struct AppendLog {

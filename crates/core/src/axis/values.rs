@@ -10,10 +10,13 @@ use super::value::Value;
 use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};
+use crate::words::words;
 
 /// The kind of bytes that values are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Data {
     /// Random bytes.
     Incompressible,
@@ -21,31 +24,7 @@ pub enum Data {
     Compressible,
 }
 
-impl Data {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Data::Incompressible => "incompressible",
-            Data::Compressible => "compressible",
-        }
-    }
-}
-
-impl fmt::Display for Data {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Data {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Data::Incompressible, Data::Compressible].into_iter().find(|data| data.name() == text).ok_or_else(
-            || format!("{} is not a kind of data: use incompressible or compressible", quoted(text)),
-        )
-    }
-}
+words!(Data, "{} is not a kind of data: use incompressible or compressible");
 
 /// The guarantee that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,6 +112,8 @@ as_text!(Rate);
 /// The engines' caches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Tuning {
     /// As shipped.
     #[default]
@@ -143,38 +124,13 @@ pub enum Tuning {
     Share,
 }
 
-impl Tuning {
-    /// Every tuning.
-    pub const ALL: [Tuning; 3] = [Tuning::Default, Tuning::Equal, Tuning::Share];
-
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tuning::Default => "default",
-            Tuning::Equal => "equal",
-            Tuning::Share => "share",
-        }
-    }
-}
-
-impl fmt::Display for Tuning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Tuning {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Tuning::ALL.into_iter().find(|tuning| tuning.name() == text);
-        found.ok_or_else(|| format!("{} is not a tuning: use default, equal or share", quoted(text)))
-    }
-}
+words!(Tuning, "{} is not a tuning: use default, equal or share");
 
 /// The state of memory before the reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cache {
     /// Whatever the operations before have left there.
     #[default]
@@ -183,33 +139,23 @@ pub enum Cache {
     Cold,
 }
 
-impl Cache {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::Warm => "warm",
-            Cache::Cold => "cold",
-        }
-    }
-}
-
-impl fmt::Display for Cache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Cache {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = [Cache::Warm, Cache::Cold].into_iter().find(|cache| cache.name() == text);
-        found.ok_or_else(|| format!("{} is not a state of the cache: use warm or cold", quoted(text)))
-    }
-}
+words!(Cache, "{} is not a state of the cache: use warm or cold");
 
 /// When stores that can compress values do so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::VariantNames,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Compression {
     /// For compressible data.
     #[default]
@@ -220,19 +166,9 @@ pub enum Compression {
     Off,
 }
 
+words!(Compression, "{} is no way to compress: use auto, on or off");
+
 impl Compression {
-    /// Every choice.
-    pub const ALL: [Compression; 3] = [Compression::Auto, Compression::On, Compression::Off];
-
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Compression::Auto => "auto",
-            Compression::On => "on",
-            Compression::Off => "off",
-        }
-    }
-
     /// Whether it is on for `data`.
     pub fn is_on(self, data: Data) -> bool {
         match self {
@@ -240,21 +176,6 @@ impl Compression {
             Compression::On => true,
             Compression::Off => false,
         }
-    }
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Compression {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Compression::ALL.into_iter().find(|compression| compression.name() == text);
-        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::message::Stop;
 use super::program::{is_installed, run as run_program};
 use super::reporter::Reporter;
+use crate::words::words;
 
 /// Said where there is nothing to decode with.
 pub const NO_PLAYER: &str =
@@ -22,13 +23,17 @@ const WIDTH: u32 = 1280;
 const HEIGHT: u32 = 720;
 
 /// A program that makes and decodes videos.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Player {
     /// ffmpeg, of any version that is still in use.
     Ffmpeg,
     /// GStreamer 1.
+    #[strum(serialize = "GStreamer")]
     Gstreamer,
 }
+
+words!(Player);
 
 /// The players that are installed, the preferred one first.
 pub fn players() -> Vec<Player> {
@@ -113,13 +118,6 @@ fn prepare(player: Player, folder: &Path, reporter: &Reporter) -> Result<Video, 
 }
 
 impl Player {
-    fn name(self) -> &'static str {
-        match self {
-            Player::Ffmpeg => "ffmpeg",
-            Player::Gstreamer => "GStreamer",
-        }
-    }
-
     fn program(self) -> &'static str {
         match self {
             Player::Ffmpeg => "ffmpeg",

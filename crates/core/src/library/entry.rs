@@ -26,18 +26,14 @@ pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
         kind: if described.is(ffi::KEEPS_NOTHING) { Kind::Harness } else { Kind::Engine },
         summary: kept(&described.summary),
         practice: kept(&described.practice),
-        cautions: &[],
         version: Box::leak(Box::new(move || version.clone())),
         capabilities,
         offers: offers.leak(),
         shipped: tier(described.shipped),
         settings,
-        snippet: None,
-        python: None,
-        evidence: |_| &[],
-        server: None,
         library: Some(&loaded.library),
         open: Ok(Box::leak(Box::new(open))),
+        ..StoreDef::DEFAULT
     }
 }
 

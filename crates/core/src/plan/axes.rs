@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::axis::read::{Key, ReadList, WriteList};
 use crate::axis::{Axis, Value};
@@ -157,29 +156,15 @@ impl Serialize for Axes {
     }
 }
 
-impl<'de> Deserialize<'de> for Axes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Axes, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
+crate::from_map!(Axes, "axes: lists of values by axis", read);
 
 /// Reads lists of values, each by its axis.
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Axes;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("axes: lists of values by axis")
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Axes, A::Error> {
+    let mut axes = Axes::default();
+    let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
+    while let Some(name) = map.next_key_seed(Key(known))? {
+        let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
+        axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
-        let mut axes = Axes::default();
-        let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
-        while let Some(name) = map.next_key_seed(Key(known))? {
-            let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
-            axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
-        }
-        Ok(axes)
-    }
+    Ok(axes)
 }

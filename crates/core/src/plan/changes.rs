@@ -1,9 +1,6 @@
 //! Changes to a plan: a preset, or what the command line says.
 
-use std::fmt;
-
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::{Error as _, MapAccess};
 
 use super::axes::unknown_field;
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
@@ -102,12 +99,6 @@ impl Changes {
     }
 }
 
-impl<'de> Deserialize<'de> for Changes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
-
 /// The fields that are neither parameters nor axes.
 const OWN: [&str; 16] = [
     "description",
@@ -128,46 +119,38 @@ const OWN: [&str; 16] = [
     "clients",
 ];
 
+crate::from_map!(Changes, "a table of changes to a plan", read);
+
 /// Reads changes: what is no field is an axis.
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Changes;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of changes to a plan")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Changes, A::Error> {
-        let mut changes = Changes::default();
-        macro_rules! read {
-            ($name:ident; $($field:ident)*) => {
-                match $name.as_str() {
-                    $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
-                    "settings" => changes.settings = map.next_value()?,
-                    name => match (Axis::named(name), parameter(name)) {
-                        (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
-                        (None, Some(parameter)) => {
-                            let text = map.next_value_seed(Read(parameter))?;
-                            changes.parameters.set(parameter, &text).map_err(A::Error::custom)?;
-                        }
-                        (None, None) => {
-                            return Err(A::Error::custom(unknown_field(name, &OWN)));
-                        }
-                    },
-                }
-            };
-        }
-        let known = |name: &str| {
-            let own = OWN.contains(&name) || name == "settings";
-            match own || Axis::named(name).is_some() || parameter(name).is_some() {
-                true => Ok(()),
-                false => Err(unknown_field(name, &OWN)),
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Changes, A::Error> {
+    let mut changes = Changes::default();
+    macro_rules! read {
+        ($name:ident; $($field:ident)*) => {
+            match $name.as_str() {
+                $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
+                "settings" => changes.settings = map.next_value()?,
+                name => match (Axis::named(name), parameter(name)) {
+                    (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
+                    (None, Some(parameter)) => {
+                        let text = map.next_value_seed(Read(parameter))?;
+                        changes.parameters.set(parameter, &text).map_err(A::Error::custom)?;
+                    }
+                    (None, None) => {
+                        return Err(A::Error::custom(unknown_field(name, &OWN)));
+                    }
+                },
             }
         };
-        while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery clients);
-        }
-        Ok(changes)
     }
+    let known = |name: &str| {
+        let own = OWN.contains(&name) || name == "settings";
+        match own || Axis::named(name).is_some() || parameter(name).is_some() {
+            true => Ok(()),
+            false => Err(unknown_field(name, &OWN)),
+        }
+    };
+    while let Some(name) = map.next_key_seed(Key(known))? {
+        read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery clients);
+    }
+    Ok(changes)
 }

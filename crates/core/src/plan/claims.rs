@@ -1,9 +1,7 @@
 //! The combinations that a plan's claims are about. What they say is read by what reads results: here they are text.
 
-use std::fmt;
-
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
+use serde::de::{Error as _, MapAccess};
 
 use super::axes::unknown_field;
 use super::{Axes, Bytes, Plan};
@@ -62,43 +60,29 @@ impl ClaimsOver {
     }
 }
 
-impl<'de> Deserialize<'de> for ClaimsOver {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClaimsOver, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
-
 /// The fields that are no axes.
 const OWN: [&str; 2] = ["operations", "size_limit"];
 
+crate::from_map!(ClaimsOver, "a table of axes, operations and size_limit", read);
+
 /// Reads it: what is no field is an axis.
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = ClaimsOver;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of axes, operations and size_limit")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClaimsOver, A::Error> {
-        let (mut axes, mut operations, mut size_limit) = (Axes::default(), None, None);
-        let known = |name: &str| match OWN.contains(&name) || Axis::named(name).is_some() {
-            true => Ok(()),
-            false => Err(unknown_field(name, &OWN)),
-        };
-        while let Some(name) = map.next_key_seed(Key(known))? {
-            match (name.as_str(), Axis::named(&name)) {
-                ("operations", _) => operations = Some(map.next_value()?),
-                ("size_limit", _) => size_limit = Some(map.next_value()?),
-                (_, Some(axis)) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
-                (name, None) => return Err(A::Error::custom(unknown_field(name, &OWN))),
-            }
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<ClaimsOver, A::Error> {
+    let (mut axes, mut operations, mut size_limit) = (Axes::default(), None, None);
+    let known = |name: &str| match OWN.contains(&name) || Axis::named(name).is_some() {
+        true => Ok(()),
+        false => Err(unknown_field(name, &OWN)),
+    };
+    while let Some(name) = map.next_key_seed(Key(known))? {
+        match (name.as_str(), Axis::named(&name)) {
+            ("operations", _) => operations = Some(map.next_value()?),
+            ("size_limit", _) => size_limit = Some(map.next_value()?),
+            (_, Some(axis)) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
+            (name, None) => return Err(A::Error::custom(unknown_field(name, &OWN))),
         }
-        Ok(ClaimsOver {
-            axes,
-            operations: operations.ok_or_else(|| A::Error::missing_field("operations"))?,
-            size_limit: size_limit.ok_or_else(|| A::Error::missing_field("size_limit"))?,
-        })
     }
+    Ok(ClaimsOver {
+        axes,
+        operations: operations.ok_or_else(|| A::Error::missing_field("operations"))?,
+        size_limit: size_limit.ok_or_else(|| A::Error::missing_field("size_limit"))?,
+    })
 }

@@ -1,13 +1,16 @@
 //! The limits that a trial ran under, as results hold them.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// The limits of the machine that a trial runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Limited {
     /// Memory, the page cache included, in bytes.
     Memory,
@@ -25,31 +28,9 @@ pub enum Limited {
     WriteOperations,
 }
 
+words!(Limited, shown);
+
 impl Limited {
-    /// Everything that can be limited.
-    pub const ALL: [Limited; 7] = [
-        Limited::Memory,
-        Limited::Processors,
-        Limited::Share,
-        Limited::ReadBandwidth,
-        Limited::WriteBandwidth,
-        Limited::ReadOperations,
-        Limited::WriteOperations,
-    ];
-
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Limited::Memory => "memory",
-            Limited::Processors => "processors",
-            Limited::Share => "share",
-            Limited::ReadBandwidth => "read_bandwidth",
-            Limited::WriteBandwidth => "write_bandwidth",
-            Limited::ReadOperations => "read_operations",
-            Limited::WriteOperations => "write_operations",
-        }
-    }
-
     /// In a sentence.
     pub fn words(self) -> &'static str {
         match self {
@@ -66,12 +47,6 @@ impl Limited {
     /// Whether it is of the block device under the place.
     pub fn is_of_device(self) -> bool {
         !matches!(self, Limited::Memory | Limited::Processors | Limited::Share)
-    }
-}
-
-impl fmt::Display for Limited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,29 +1,25 @@
 //! The abilities of a store, as its entry of the table declares them.
 
+use crate::words::words;
+
 /// The number of sessions that a store can have at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Threads {
     /// One session at a time.
     One,
     /// Many sessions, whose writes wait for one another.
+    #[strum(serialize = "many readers, one writer")]
     ManyReadersOneWriter,
     /// Many sessions that read and write side by side.
     Many,
 }
 
-impl Threads {
-    /// The words used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Threads::One => "one",
-            Threads::ManyReadersOneWriter => "many readers, one writer",
-            Threads::Many => "many",
-        }
-    }
-}
+words!(Threads);
 
 /// The promise of [`super::Session::insert_batch`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Batch {
     /// All or nothing, even through a crash.
     Atomic,
@@ -31,15 +27,7 @@ pub enum Batch {
     Grouped,
 }
 
-impl Batch {
-    /// The word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Batch::Atomic => "atomic",
-            Batch::Grouped => "grouped",
-        }
-    }
-}
+words!(Batch);
 
 /// The abilities of a store. The conformance suite holds every store to what it declares here.
 #[derive(Debug, Clone)]

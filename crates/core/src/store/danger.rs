@@ -5,10 +5,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::setting::Setting;
+use crate::words::words;
 
 /// The damage that an accident can do. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Loss {
     /// The store may be damaged, or refuse to open.
     #[serde(alias = "damages")]
@@ -31,31 +34,9 @@ pub enum Loss {
     Nothing,
 }
 
+words!(Loss, all);
+
 impl Loss {
-    /// Every loss, the worst first.
-    pub const ALL: [Loss; 7] = [
-        Loss::Whole,
-        Loss::RarelyWhole,
-        Loss::Torn,
-        Loss::Newest,
-        Loss::Last,
-        Loss::Unfinished,
-        Loss::Nothing,
-    ];
-
-    /// The word in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Loss::Whole => "whole",
-            Loss::RarelyWhole => "rarely-whole",
-            Loss::Torn => "torn",
-            Loss::Newest => "newest",
-            Loss::Last => "last",
-            Loss::Unfinished => "unfinished",
-            Loss::Nothing => "nothing",
-        }
-    }
-
     /// After "can cost".
     pub fn words(self) -> &'static str {
         match self {

@@ -1,13 +1,16 @@
 //! The tiers of safety.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// The accidents that an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Guarantee {
     /// Not even a crash of the process.
     #[default]
@@ -20,26 +23,7 @@ pub enum Guarantee {
     Node,
 }
 
-impl Guarantee {
-    /// Every tier, weakest first.
-    pub const ALL: [Guarantee; 4] = [Guarantee::None, Guarantee::Process, Guarantee::Power, Guarantee::Node];
-
-    /// The word used in plans, on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Guarantee::None => "none",
-            Guarantee::Process => "process",
-            Guarantee::Power => "power",
-            Guarantee::Node => "node",
-        }
-    }
-}
-
-impl fmt::Display for Guarantee {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+words!(Guarantee, shown);
 
 impl FromStr for Guarantee {
     type Err = ();

@@ -51,7 +51,6 @@ const FOLDER: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
-    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         order: false,
@@ -62,27 +61,18 @@ const FOLDER: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "open, write, close",
-            atomic_replace: false,
-            dangers: config::UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "write under a temporary name, fsync, rename, fsync of the directory",
-            atomic_replace: true,
-            dangers: config::SYNCED,
-        },
+        Offer::tearing(Guarantee::Process, "open, write, close", config::UNSYNCED),
+        Offer::whole(
+            Guarantee::Power,
+            "write under a temporary name, fsync, rename, fsync of the directory",
+            config::SYNCED,
+        ),
     ],
     shipped: Guarantee::Process,
-    settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
     python: Some(include_str!("folder/snippet.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Err("this is what the layouts share"),
+    ..StoreDef::DEFAULT
 };
 
 /// The system's name and release: a folder's engine is the kernel.

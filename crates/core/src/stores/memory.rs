@@ -14,7 +14,6 @@ pub const MEMORY: StoreDef = StoreDef {
     kind: Kind::Harness,
     summary: "an ordered map in memory: the ceiling",
     practice: "gone when the process ends",
-    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         persists: false,
@@ -26,20 +25,14 @@ pub const MEMORY: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer {
-        guarantee: Guarantee::None,
-        settings: "lives in the process's memory",
-        atomic_replace: false,
-        dangers: &[Danger::of(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
-    }],
+    offers: &[Offer::tearing(
+        Guarantee::None,
+        "lives in the process's memory",
+        &[Danger::of(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
+    )],
     shipped: Guarantee::None,
-    settings: &[],
-    snippet: None,
-    python: None,
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {

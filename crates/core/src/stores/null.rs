@@ -10,8 +10,6 @@ pub const NULL: StoreDef = StoreDef {
     name: "null",
     kind: Kind::Harness,
     summary: "does nothing: the harness's floor",
-    practice: "",
-    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         keeps: false,
@@ -22,20 +20,14 @@ pub const NULL: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer {
-        guarantee: Guarantee::None,
-        settings: "keeps nothing",
-        atomic_replace: false,
-        dangers: &[Danger::of(Loss::Whole, Loss::Whole, "it keeps nothing")],
-    }],
+    offers: &[Offer::tearing(
+        Guarantee::None,
+        "keeps nothing",
+        &[Danger::of(Loss::Whole, Loss::Whole, "it keeps nothing")],
+    )],
     shipped: Guarantee::None,
-    settings: &[],
-    snippet: None,
-    python: None,
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {

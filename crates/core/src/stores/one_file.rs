@@ -34,7 +34,6 @@ pub const ONE_FILE: StoreDef = StoreDef {
     kind: Kind::Folder,
     summary: "all records in one JSON file, which every change writes anew; up to 1 MiB",
     practice: "one JSON file, which any tool reads and any backup keeps; one process at a time, which has it all in memory",
-    cautions: &[],
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         threads: Threads::ManyReadersOneWriter,
@@ -56,21 +55,17 @@ pub const ONE_FILE: StoreDef = StoreDef {
                 "the new name can be there without the file's content",
             )],
         },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "write under a temporary name, fsync, rename, fsync of the directory",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(
+            Guarantee::Power,
+            "write under a temporary name, fsync, rename, fsync of the directory",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::Process,
-    settings: &[],
     snippet: Some(include_str!("one_file/snippet.txt")),
     python: Some(include_str!("one_file/snippet.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;

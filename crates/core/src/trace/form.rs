@@ -1,15 +1,14 @@
 //! The forms that traces are written in, and how a file tells its own.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::line::Columns;
 use super::word::{self, Word};
 use crate::shown::quoted;
 use crate::units::as_text;
+use crate::words::words;
 
 /// The form in which a trace is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Form {
     /// storebench's own: CSV with the columns time, operation, key, size.
     Csv,
@@ -19,19 +18,9 @@ pub enum Form {
     RocksDb,
 }
 
+words!(Form, "{} is no form of a trace: use csv, twitter or rocksdb");
+
 impl Form {
-    /// Every form.
-    pub const ALL: [Form; 3] = [Form::Csv, Form::Twitter, Form::RocksDb];
-
-    /// The word used in options and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Form::Csv => "csv",
-            Form::Twitter => "twitter",
-            Form::RocksDb => "rocksdb",
-        }
-    }
-
     /// The form in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -79,21 +68,6 @@ impl Form {
             "its first line, {}, is of no known form; say --format csv (time,operation,key,size), twitter or rocksdb",
             quoted(&text.chars().take(60).collect::<String>())
         ))
-    }
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Form {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Form, String> {
-        let found = Form::ALL.into_iter().find(|form| form.name() == text);
-        found.ok_or_else(|| format!("{} is no form of a trace: use csv, twitter or rocksdb", quoted(text)))
     }
 }
 

@@ -1,7 +1,10 @@
 //! The names that traces give their operations, and what a replay does for each.
 
+use crate::words::words;
+
 /// An operation of a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Does {
     /// Reads the value of a key.
     Get,
@@ -17,21 +20,11 @@ pub enum Does {
     Skip,
 }
 
+words!(Does);
+
 impl Does {
     /// All that is played, in the order in which reports show it.
     pub const PLAYED: [Does; 5] = [Does::Get, Does::Set, Does::Modify, Does::Remove, Does::Scan];
-
-    /// The word used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Does::Get => "get",
-            Does::Set => "set",
-            Does::Modify => "modify",
-            Does::Remove => "remove",
-            Does::Scan => "scan",
-            Does::Skip => "skip",
-        }
-    }
 
     /// Whether it writes a value.
     pub fn writes(self) -> bool {

@@ -27,6 +27,21 @@ pub struct Case<'a> {
     pub clients: usize,
 }
 
+/// Where no store has settings of the plan.
+static NO_SETTINGS: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+
+impl<'a> Case<'a> {
+    /// A cell on this machine, where a plan says no more than this.
+    pub fn alone(
+        cell: &'a Cell,
+        parameters: &'a Parameters,
+        stores: &'a [StoreDef],
+        size_limit: u64,
+    ) -> Case<'a> {
+        Case { cell, parameters, stores, settings: &NO_SETTINGS, size_limit, memory_limit: None, clients: 0 }
+    }
+}
+
 impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {

@@ -2,7 +2,6 @@
 //! is timed from just before the store's call to just after it; latencies are recorded when the quantum has ended.
 
 use std::ops::Range;
-use std::str::FromStr;
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
@@ -10,8 +9,8 @@ use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
-use crate::shown::quoted;
 use crate::store::{Session, StoreError};
+use crate::words::words;
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
@@ -20,7 +19,8 @@ use crate::workload::recorder;
 use crate::workload::stop::Stop;
 
 /// The application's use of a value that it gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Visit {
     /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
     Copy,
@@ -28,23 +28,7 @@ pub enum Visit {
     Touch,
 }
 
-impl Visit {
-    /// The word used in plans.
-    pub fn name(self) -> &'static str {
-        match self {
-            Visit::Copy => "copy",
-            Visit::Touch => "touch",
-        }
-    }
-}
-
-impl FromStr for Visit {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = [Visit::Copy, Visit::Touch].into_iter().find(|visit| visit.name() == text);
-        found.ok_or_else(|| format!("{} is nothing to do with a value: use copy or touch", quoted(text)))
-    }
-}
+words!(Visit, "{} is nothing to do with a value: use copy or touch");
 
 /// One operation, planned.
 #[derive(Debug, Clone)]

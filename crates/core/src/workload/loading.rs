@@ -5,14 +5,18 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::workload::told::{self, Place};
 
 /// The interval at which it is told.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// The work that is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames, strum::VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Doing {
     /// Records, or rows, are loaded.
     Loading,
@@ -22,18 +26,7 @@ pub enum Doing {
     Removing,
 }
 
-impl Doing {
-    const ALL: [Doing; 3] = [Doing::Loading, Doing::Writing, Doing::Removing];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Doing::Loading => "loading",
-            Doing::Writing => "writing",
-            Doing::Removing => "removing",
-        }
-    }
-}
+words!(Doing, all);
 
 /// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

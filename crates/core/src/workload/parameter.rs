@@ -27,6 +27,23 @@ pub struct ParameterDef {
     pub read: fn(&str) -> Result<String, String>,
 }
 
+impl ParameterDef {
+    /// A text that may be missing; entries of the table say the rest.
+    pub const WORD: ParameterDef = ParameterDef {
+        name: "",
+        value_name: "",
+        help: "",
+        form: ParameterForm::Text,
+        default: None,
+        instead_of: None,
+        read: |text| Ok(text.to_owned()),
+    };
+
+    /// A number that may be missing.
+    pub const NUMBER: ParameterDef =
+        ParameterDef { value_name: "N", form: ParameterForm::Number, ..ParameterDef::WORD };
+}
+
 /// The form in which a parameter is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterForm {

@@ -1,13 +1,12 @@
 //! The table of workloads.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use serde::de::{Deserializer, Error as _, Visitor};
+use serde::Serialize;
+use serde::de::{Error as _, MapAccess};
 use serde::ser::{SerializeMap, Serializer};
-use serde::{Deserialize, Serialize};
 
 pub use super::def::{ByRehearsal, Headline, Workload, WorkloadDef};
 use super::parameter::{BETWEEN, ParameterDef, ParameterForm, Parameters, Read};
@@ -95,28 +94,15 @@ impl Serialize for Parameters {
     }
 }
 
-impl<'de> Deserialize<'de> for Parameters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parameters, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Parameters;
+crate::from_map!(Parameters, "values by parameter", read);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("values by parameter")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
-                let mut all = BTreeMap::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    let known = parameter(&name);
-                    let known = known
-                        .ok_or_else(|| A::Error::custom(format!("no workload has a parameter {name}")))?;
-                    let text = map.next_value_seed(Read(known))?;
-                    all.insert(name, text);
-                }
-                Ok(Parameters::of_read(all))
-            }
-        }
-        deserializer.deserialize_map(Fields)
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Parameters, A::Error> {
+    let mut all = BTreeMap::new();
+    while let Some(name) = map.next_key::<String>()? {
+        let known = parameter(&name);
+        let known = known.ok_or_else(|| A::Error::custom(format!("no workload has a parameter {name}")))?;
+        let text = map.next_value_seed(Read(known))?;
+        all.insert(name, text);
     }
+    Ok(Parameters::of_read(all))
 }

@@ -1,13 +1,12 @@
 //! The question of a user who asks for advice: how many records, how large, what is done to them, and what matters.
 
 use std::fmt;
-use std::str::FromStr;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
-use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{Period, Sizes, counted, rough_bytes};
+use storebench_core::words::words;
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -128,7 +127,8 @@ impl fmt::Display for Question {
 }
 
 /// The goal by which the best store is the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Goal {
     /// The mean time of an operation.
     Speed,
@@ -140,20 +140,9 @@ pub enum Goal {
     Balance,
 }
 
+words!(Goal, "{} is no goal: say speed, space, memory or balance");
+
 impl Goal {
-    /// Every goal.
-    pub const ALL: [Goal; 4] = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Goal::Speed => "speed",
-            Goal::Space => "space",
-            Goal::Memory => "memory",
-            Goal::Balance => "balance",
-        }
-    }
-
     /// The figure that it looks at, for the help.
     pub fn what(self) -> &'static str {
         match self {
@@ -172,14 +161,5 @@ impl Goal {
             Goal::Memory => "the one with the least memory is wanted",
             Goal::Balance => "a balance of speed, space and memory is wanted",
         }
-    }
-}
-
-impl FromStr for Goal {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Goal::ALL.into_iter().find(|goal| goal.name() == text);
-        named.ok_or_else(|| format!("{} is no goal: say speed, space, memory or balance", quoted(text)))
     }
 }

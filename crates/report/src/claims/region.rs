@@ -1,11 +1,10 @@
 //! The part of the axes that a claim speaks of.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::read::{Key, ReadList, WriteList};
 use storebench_core::axis::{Axis, Form, Value};
@@ -131,31 +130,17 @@ impl Serialize for Region {
     }
 }
 
-impl<'de> Deserialize<'de> for Region {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Region, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
+storebench_core::from_map!(Region, "values by axis", read);
 
 /// Reads lists of values, each by its axis.
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Region;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("values by axis")
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
+    let mut region = Region::default();
+    let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
+    while let Some(name) = map.next_key_seed(Key(known))? {
+        let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
+        region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Region, A::Error> {
-        let mut region = Region::default();
-        let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
-        while let Some(name) = map.next_key_seed(Key(known))? {
-            let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
-            region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
-        }
-        Ok(region)
-    }
+    Ok(region)
 }
 
 fn unknown(name: &str) -> String {

@@ -7,6 +7,8 @@ use crate::column::Unit;
 use crate::layout::Position;
 use crate::stats::{Estimate, Interval};
 
+use storebench_core::words::words;
+
 /// The outcome of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -24,28 +26,19 @@ pub enum Outcome {
 /// The verdict of a run on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// As many checks agree as the claim asks for.
     Reproduced,
     /// Too few do, whatever the undecided ones would say.
+    #[strum(serialize = "not reproduced")]
     NotReproduced,
     /// Neither: figures lack, too little of what the claim is about was measured, or there are too few trials.
     Unknown,
 }
 
-impl Verdict {
-    /// Every verdict.
-    pub const ALL: [Verdict; 3] = [Verdict::Reproduced, Verdict::NotReproduced, Verdict::Unknown];
-
-    /// The words in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::NotReproduced => "not reproduced",
-            Verdict::Unknown => "unknown",
-        }
-    }
-}
+words!(Verdict, all);
 
 /// A figure that a check looked at.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Measured, Outcome, Run, TrialResult};
 use storebench_core::store::Guarantee;
+use storebench_core::words::words;
 
 use crate::column::Column;
 use crate::data::method::{Method, SEED};
@@ -22,8 +23,9 @@ pub struct Side<'a> {
 }
 
 /// The kind of one observation of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Observations {
     /// A trial: intervals know how trials of a run differ, not how one run differs from the next.
     Trials,
@@ -31,18 +33,12 @@ pub enum Observations {
     Runs,
 }
 
+words!(Observations);
+
 impl Observations {
     /// Runs, where both sides have enough of them; else trials.
     pub fn of(base: &[Run], new: &[Run]) -> Observations {
         if base.len().min(new.len()) >= MIN_OBSERVATIONS { Observations::Runs } else { Observations::Trials }
-    }
-
-    /// The word in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Observations::Trials => "trials",
-            Observations::Runs => "runs",
-        }
     }
 }
 

@@ -39,7 +39,6 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B-tree, with or without transactions",
     practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
-    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         backup: true,
@@ -63,12 +62,11 @@ pub const BERKELEYDB: StoreDef = StoreDef {
                 Danger::of(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
-            atomic_replace: true,
-            dangers: Danger::NEWEST,
-        },
+        Offer::whole(
+            Guarantee::Process,
+            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
+            Danger::NEWEST,
+        ),
         Offer {
             guarantee: Guarantee::Power,
             settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER",
@@ -84,10 +82,8 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
     python: Some(include_str!("../snippets/berkeleydb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 fn version() -> String {

@@ -20,7 +20,6 @@ pub const ETCD: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "etcd, a private server for each trial, or a cluster of three",
     practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until it is told to forget them",
-    cautions: &[],
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,
@@ -31,27 +30,19 @@ pub const ETCD: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "as shipped: each write is synced in the log",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
-        Offer {
-            guarantee: Guarantee::Node,
-            settings: "nodes=3: two of three servers have synced each write",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::Power, "as shipped: each write is synced in the log", Danger::NOTHING),
+        Offer::whole(
+            Guarantee::Node,
+            "nodes=3: two of three servers have synced each write",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),
-    python: None,
-    evidence: |_| &[],
     server: Some(&EtcdServer::SERVER),
-    library: None,
     open: Ok(&open::<EtcdServer>),
+    ..StoreDef::DEFAULT
 };
 
 #[cfg(test)]

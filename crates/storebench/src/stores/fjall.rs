@@ -21,7 +21,6 @@ pub const FJALL: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
-    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
@@ -48,27 +47,15 @@ pub const FJALL: StoreDef = StoreDef {
                 "it can refuse to open until its journal is cut by hand",
             )],
         },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "PersistMode::Buffer on each write, as shipped",
-            atomic_replace: true,
-            dangers: JOURNAL,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "PersistMode::SyncData on each write",
-            atomic_replace: true,
-            dangers: SYNCED_JOURNAL,
-        },
+        Offer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
+        Offer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
     ],
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     python: Some(include_str!("../snippets/fjall.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages

@@ -26,7 +26,6 @@ pub const LEVELDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
-    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         compacts_beside: true,
@@ -36,27 +35,15 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "WriteOptions.sync=false",
-            atomic_replace: true,
-            dangers: Danger::HOLES,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "WriteOptions.sync=true",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        Offer::whole(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
     python: Some(include_str!("../snippets/leveldb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// Lengths are kept in 32 bits.

@@ -48,27 +48,15 @@ pub const LIBMDBX: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system.
     offers: &[
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "MDBX_SAFE_NOSYNC",
-            atomic_replace: true,
-            dangers: UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "MDBX_SYNC_DURABLE, as shipped",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
+        Offer::whole(Guarantee::Power, "MDBX_SYNC_DURABLE, as shipped", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/libmdbx.c")),
     python: Some(include_str!("../snippets/libmdbx.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then; there is none in a database that was

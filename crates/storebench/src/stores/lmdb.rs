@@ -50,27 +50,15 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "MDB_NOSYNC",
-            atomic_replace: true,
-            dangers: UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "no flags: each commit is synced",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        Offer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
     python: Some(include_str!("../snippets/lmdb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not

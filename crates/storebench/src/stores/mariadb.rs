@@ -19,7 +19,6 @@ pub const MARIADB: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "MariaDB with InnoDB or MyRocks, a private server for each trial",
     practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
-    cautions: &[],
     version: &|| Mysql::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,
@@ -33,33 +32,29 @@ pub const MARIADB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "innodb_flush_log_at_trx_commit=0, or rocksdb_flush_log_at_trx_commit=0",
-            atomic_replace: true,
-            dangers: LATE,
-        },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "innodb_flush_log_at_trx_commit=2, or rocksdb_flush_log_at_trx_commit=2 and rocksdb_manual_wal_flush=OFF",
-            atomic_replace: true,
-            dangers: UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "innodb_flush_log_at_trx_commit=1, or rocksdb_flush_log_at_trx_commit=1",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(
+            Guarantee::None,
+            "innodb_flush_log_at_trx_commit=0, or rocksdb_flush_log_at_trx_commit=0",
+            LATE,
+        ),
+        Offer::whole(
+            Guarantee::Process,
+            "innodb_flush_log_at_trx_commit=2, or rocksdb_flush_log_at_trx_commit=2 and rocksdb_manual_wal_flush=OFF",
+            UNSYNCED,
+        ),
+        Offer::whole(
+            Guarantee::Power,
+            "innodb_flush_log_at_trx_commit=1, or rocksdb_flush_log_at_trx_commit=1",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::Power,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     python: Some(include_str!("../snippets/mariadb.py")),
-    evidence: |_| &[],
     server: Some(&Mysql::SERVER),
-    library: None,
     open: Ok(&open::<Mysql>),
+    ..StoreDef::DEFAULT
 };
 
 /// Where a server listens unless it is told otherwise.

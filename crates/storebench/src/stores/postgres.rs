@@ -45,34 +45,22 @@ pub const POSTGRES: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "fsync=off, synchronous_commit=off, full_page_writes=off",
-            atomic_replace: true,
-            dangers: LATE,
-        },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "fsync=off, synchronous_commit=on, full_page_writes=off",
-            atomic_replace: true,
-            dangers: UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "fsync=on, synchronous_commit=on, full_page_writes=on",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::None, "fsync=off, synchronous_commit=off, full_page_writes=off", LATE),
+        Offer::whole(Guarantee::Process, "fsync=off, synchronous_commit=on, full_page_writes=off", UNSYNCED),
+        Offer::whole(
+            Guarantee::Power,
+            "fsync=on, synchronous_commit=on, full_page_writes=on",
+            Danger::NOTHING,
+        ),
     ],
     // On macOS, as shipped, syncs leave the data in the drive's own cache.
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
     python: Some(include_str!("../snippets/postgres.py")),
-    evidence: |_| &[],
     server: Some(&Postgresql::SERVER),
-    library: None,
     open: Ok(&open::<Postgresql>),
+    ..StoreDef::DEFAULT
 };
 
 /// Where a server listens unless it is told otherwise.

@@ -18,7 +18,6 @@ pub const REDB: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "copy-on-write B-trees in one file, in Rust",
     practice: "one file; back it up while it is closed; one process at a time",
-    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {
@@ -35,27 +34,19 @@ pub const REDB: StoreDef = StoreDef {
     },
     // No `process`: a commit either is synced or stays in the process's memory.
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "Durability::None",
-            atomic_replace: true,
-            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "Durability::Immediate",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(
+            Guarantee::None,
+            "Durability::None",
+            &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
+        ),
+        Offer::whole(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
     python: Some(include_str!("../snippets/redb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 const SETTINGS: &[SettingDef] = &[

@@ -17,7 +17,6 @@ pub const REDIS: StoreDef = StoreDef {
     kind: Kind::Server,
     summary: "Redis, a private server for each trial",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
-    cautions: &[],
     version: &|| RedisServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,
@@ -28,33 +27,17 @@ pub const REDIS: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "appendonly=no: snapshots now and then",
-            atomic_replace: true,
-            dangers: LATE,
-        },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "appendonly=yes, appendfsync=no",
-            atomic_replace: true,
-            dangers: UNSYNCED,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "appendonly=yes, appendfsync=always",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
+        Offer::whole(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
+        Offer::whole(Guarantee::Power, "appendonly=yes, appendfsync=always", Danger::NOTHING),
     ],
     shipped: Guarantee::None,
     settings: config::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
     python: Some(include_str!("../snippets/redis.py")),
-    evidence: |_| &[],
     server: Some(&RedisServer::SERVER),
-    library: None,
     open: Ok(&open::<RedisServer>),
+    ..StoreDef::DEFAULT
 };
 
 /// The danger of the settings of `process`: a log with a gap is refused.

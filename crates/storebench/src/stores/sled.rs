@@ -22,7 +22,6 @@ pub const SLED: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
-    cautions: &[],
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_SLED_VERSION").into(),
     capabilities: Capabilities {
@@ -38,27 +37,23 @@ pub const SLED: StoreDef = StoreDef {
     // No `power`: on Linux flush() leaves the disk's cache and the file's length alone, and large values are in files that sled
     // never syncs.
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "flushed every 500 ms, as shipped",
-            atomic_replace: true,
-            dangers: &[Danger::of(Loss::Newest, Loss::Whole, UNSYNCED)],
-        },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "flush() after each write",
-            atomic_replace: true,
-            dangers: &[Danger::of(Loss::Nothing, Loss::Whole, UNSYNCED)],
-        },
+        Offer::whole(
+            Guarantee::None,
+            "flushed every 500 ms, as shipped",
+            &[Danger::of(Loss::Newest, Loss::Whole, UNSYNCED)],
+        ),
+        Offer::whole(
+            Guarantee::Process,
+            "flush() after each write",
+            &[Danger::of(Loss::Nothing, Loss::Whole, UNSYNCED)],
+        ),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/sled.rs.txt")),
     python: Some(include_str!("../snippets/sled.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 const UNSYNCED: &str = "flush() syncs neither the file's length nor the files of large values";

@@ -57,24 +57,13 @@ pub const SQLITE: StoreDef = StoreDef {
     },
     offers: &[
         // The rollback journal lives in the process: a kill while a commit is being written leaves a part of it.
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "journal_mode=MEMORY, synchronous=OFF",
-            atomic_replace: false,
-            dangers: &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
-        },
-        Offer {
-            guarantee: Guarantee::Process,
-            settings: "journal_mode=WAL, synchronous=NORMAL",
-            atomic_replace: true,
-            dangers: UNSYNCED_OR_NOT_AT_ONCE,
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "journal_mode=WAL, synchronous=FULL",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::tearing(
+            Guarantee::None,
+            "journal_mode=MEMORY, synchronous=OFF",
+            &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
+        ),
+        Offer::whole(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
+        Offer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
     // journal_mode=DELETE, synchronous=FULL. It stays whole through a power cut, but the cut can undo the last commit:
     // see `pragma::tier`.
@@ -82,10 +71,8 @@ pub const SQLITE: StoreDef = StoreDef {
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
     python: Some(include_str!("../snippets/sqlite.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// The dangers that the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process`

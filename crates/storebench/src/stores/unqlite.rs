@@ -34,7 +34,6 @@ pub const UNQLITE: StoreDef = StoreDef {
     kind: Kind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
-    cautions: &[],
     version: &version,
     capabilities: Capabilities {
         order: false,
@@ -43,27 +42,23 @@ pub const UNQLITE: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
-            guarantee: Guarantee::None,
-            settings: "one transaction, committed when the store is settled or closed",
-            atomic_replace: true,
-            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
-        },
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "unqlite_commit after each write: journal, database and folder synced",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        Offer::whole(
+            Guarantee::None,
+            "one transaction, committed when the store is settled or closed",
+            &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
+        ),
+        Offer::whole(
+            Guarantee::Power,
+            "unqlite_commit after each write: journal, database and folder synced",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     python: Some(include_str!("../snippets/unqlite.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 const SETTINGS: &[SettingDef] = &[

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, Store, StoreError, Upkeep};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError, Upkeep};
 use storebench_core::stores::MEMORY;
 
 /// A way to grow old.
@@ -78,21 +78,10 @@ impl Store for Aging {
     fn guarantee(&self) -> Guarantee {
         Guarantee::Process
     }
-    fn count(&self) -> Result<u64> {
-        self.inner.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: count, settle, settings, close);
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let stalls = self.old().updates / UPDATES_A_STALL;
         Ok(if self.way == Ageing::Stalls { vec![Upkeep::done("stall", stalls)] } else { Vec::new() })
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.inner.close()
     }
 }
 
@@ -102,9 +91,7 @@ struct AgingSession<'a> {
 }
 
 impl Session for AgingSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.inner.insert(key, value)
-    }
+    storebench_core::pass_on!(inner: insert, get);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut old = self.store.old();
         old.updates += 1;
@@ -115,9 +102,6 @@ impl Session for AgingSession<'_> {
         }
         drop(old);
         self.inner.update(key, value)
-    }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.inner.get(key, visit)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         if self.store.way == Ageing::Marks {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting,
-    Store, StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Store,
+    StoreDef, StoreError,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
 
@@ -37,8 +37,6 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         name,
         kind: Kind::Engine,
         summary,
-        practice: "",
-        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,
@@ -47,34 +45,16 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
             max_key_bytes: 255,
             ..Capabilities::DEFAULT
         },
-        offers: &[
-            Offer {
-                guarantee: Guarantee::None,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NEWEST,
-            },
-            Offer {
-                guarantee: Guarantee::Process,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NEWEST,
-            },
-            Offer {
-                guarantee: Guarantee::Power,
-                settings: "none",
-                atomic_replace: false,
-                dangers: Danger::NOTHING,
-            },
-        ],
+        offers: const {
+            &[
+                Offer::tearing(Guarantee::None, "none", Danger::NEWEST),
+                Offer::tearing(Guarantee::Process, "none", Danger::NEWEST),
+                Offer::tearing(Guarantee::Power, "none", Danger::NOTHING),
+            ]
+        },
         shipped: Guarantee::Process,
-        settings: &[],
-        snippet: None,
-        python: None,
-        evidence: |_| &[],
-        server: None,
-        library: None,
         open: Ok(open),
+        ..StoreDef::DEFAULT
     }
 }
 
@@ -143,12 +123,7 @@ impl Store for Liar {
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + self.lost.load(Ordering::Relaxed))
     }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         let revived = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut session = self.inner.session()?;
@@ -197,9 +172,7 @@ impl Session for LiarSession<'_> {
         }
         self.inner.update(key, value)
     }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.inner.get(key, visit)
-    }
+    storebench_core::pass_on!(inner: get, scan);
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         match self.store.lie {
             Lie::KeepsRemoved => return Ok(()),
@@ -207,9 +180,6 @@ impl Session for LiarSession<'_> {
             _ => {}
         }
         self.inner.remove(key)
-    }
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        self.inner.scan(from, limit, visit)
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let mut kept = Vec::with_capacity(records.len());

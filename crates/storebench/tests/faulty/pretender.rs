@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, Store, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError};
 
 use crate::liar::{folder, hidden, memory};
 
@@ -119,15 +119,7 @@ impl Store for Pretender {
     fn guarantee(&self) -> Guarantee {
         self.guarantee
     }
-    fn count(&self) -> Result<u64> {
-        self.inner.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: count, settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         match self.pretence {
             Pretence::WritesAtClose => write_all(&*self.inner, &self.directory),
@@ -157,18 +149,13 @@ impl Session for PretenderSession<'_> {
         }
         self.store.sync(value.len())
     }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.inner.get(key, visit)
-    }
+    storebench_core::pass_on!(inner: get, scan);
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.inner.remove(key)?;
         if let Some(beneath) = &mut self.beneath {
             beneath.remove(key)?;
         }
         self.store.sync(0)
-    }
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        self.inner.scan(from, limit, visit)
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         records.iter().try_for_each(|(key, value)| self.insert(key, value))

@@ -15,24 +15,12 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         name,
         kind: Kind::Harness,
         summary,
-        practice: "",
-        cautions: &[],
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
-        offers: &[Offer {
-            guarantee: Guarantee::Process,
-            settings: "none",
-            atomic_replace: false,
-            dangers: Danger::NEWEST,
-        }],
+        offers: const { &[Offer::tearing(Guarantee::Process, "none", Danger::NEWEST)] },
         shipped: Guarantee::Process,
-        settings: &[],
-        snippet: None,
-        python: None,
-        evidence: |_| &[],
-        server: None,
-        library: None,
         open: Ok(open),
+        ..StoreDef::DEFAULT
     }
 }
 
@@ -61,17 +49,9 @@ impl Store for Faulty {
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + u64::from(self.fault == Fault::Miscounts))
     }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: settle, settings, close);
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(vec![Setting::read_back("slowed", compaction::slowed())])
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.inner.close()
     }
 }
 

@@ -7,9 +7,7 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measured};
 use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
-use storebench_core::store::{
-    Guarantee, Loss, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
-};
+use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::{Workload, parameter};
@@ -185,9 +183,7 @@ struct Liar {
 }
 
 impl Store for Liar {
-    fn session(&self) -> Result<Box<dyn Session + '_>> {
-        self.inner.session()
-    }
+    storebench_core::pass_on!(inner: session, count, settle, settings);
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         Ok(Box::new(LiarSession {
             inner: self.inner.sql()?,
@@ -198,15 +194,6 @@ impl Store for Liar {
     }
     fn guarantee(&self) -> Guarantee {
         if self.lie.0 == 4 { Guarantee::Power } else { self.inner.guarantee() }
-    }
-    fn count(&self) -> Result<u64> {
-        self.inner.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
     }
     /// Some lose what they showed only when they are closed.
     fn close(self: Box<Self>) -> Result<()> {

@@ -56,16 +56,7 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Rea
     let spec = spec(store, how, directory);
     let stores = [store.clone()];
     let workload: Workload = "ycsb".parse().unwrap();
-    let settings = Default::default();
-    let case = Case {
-        cell: &spec.cell,
-        parameters: &spec.parameters,
-        settings: &settings,
-        stores: &stores,
-        size_limit: 1 << 30,
-        memory_limit: None,
-        clients: 0,
-    };
+    let case = Case::alone(&spec.cell, &spec.parameters, &stores, 1 << 30);
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
         None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })),

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::shown::quoted;
+use crate::words::words;
 
 /// A block's size must be a multiple of this many bytes: the smallest sector.
 pub const SECTOR_BYTES: u64 = 512;
@@ -12,8 +13,9 @@ pub const SECTOR_BYTES: u64 = 512;
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 
 /// In which order blocks are read or written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Pattern {
     SeqRead,
     SeqWrite,
@@ -21,21 +23,9 @@ pub enum Pattern {
     RandWrite,
 }
 
+words!(Pattern, all);
+
 impl Pattern {
-    /// Every pattern.
-    pub const ALL: [Pattern; 4] =
-        [Pattern::SeqRead, Pattern::SeqWrite, Pattern::RandRead, Pattern::RandWrite];
-
-    /// The word used in plans and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Pattern::SeqRead => "seq-read",
-            Pattern::SeqWrite => "seq-write",
-            Pattern::RandRead => "rand-read",
-            Pattern::RandWrite => "rand-write",
-        }
-    }
-
     /// Whether blocks are written.
     pub fn writes(self) -> bool {
         matches!(self, Pattern::SeqWrite | Pattern::RandWrite)
@@ -48,7 +38,8 @@ impl Pattern {
 }
 
 /// The I/O mode of the open file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Io {
     /// Through the page cache.
     Buffered,
@@ -60,20 +51,9 @@ pub enum Io {
     DirectDsync,
 }
 
+words!(Io, all);
+
 impl Io {
-    /// Every way.
-    pub const ALL: [Io; 4] = [Io::Buffered, Io::Direct, Io::Dsync, Io::DirectDsync];
-
-    /// The word used in plans and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Io::Buffered => "buffered",
-            Io::Direct => "direct",
-            Io::Dsync => "dsync",
-            Io::DirectDsync => "direct-dsync",
-        }
-    }
-
     /// Whether the page cache is passed by.
     pub fn is_direct(self) -> bool {
         matches!(self, Io::Direct | Io::DirectDsync)
@@ -86,22 +66,15 @@ impl Io {
 }
 
 /// The call that makes writes durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[allow(missing_docs)]
+#[strum(serialize_all = "lowercase")]
 pub enum SyncCall {
     Fsync,
     Fdatasync,
 }
 
-impl SyncCall {
-    /// The call's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SyncCall::Fsync => "fsync",
-            SyncCall::Fdatasync => "fdatasync",
-        }
-    }
-}
+words!(SyncCall);
 
 /// When a thread makes its writes durable. As text: `none`, `fsync`, `fdatasync`, `fdatasync/16`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

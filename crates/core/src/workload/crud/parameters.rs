@@ -26,21 +26,18 @@ pub static MIX: ParameterDef = ParameterDef {
     name: "mix",
     value_name: "NAME=WEIGHT,...",
     help: "Alternate operations by weight in one phase, of --operations in all: get=80,update=20",
-    form: ParameterForm::Text,
-    default: None,
     instead_of: Some("order"),
     read: |text| text.parse::<Mix>().map(|mix| mix.text()),
+    ..ParameterDef::WORD
 };
 
 /// The operations that are done first and not measured.
 pub static WARM_UP: ParameterDef = ParameterDef {
     name: "warm_up",
-    value_name: "N",
     help: "Operations of each kind to do first without timing them",
-    form: ParameterForm::Number,
     default: Some("0"),
-    instead_of: None,
     read: |text| count("warm_up", text, 0),
+    ..ParameterDef::NUMBER
 };
 
 /// The use of a value that is read.
@@ -48,10 +45,9 @@ pub static VISIT: ParameterDef = ParameterDef {
     name: "visit",
     value_name: "HOW",
     help: "What to do with a value that was read: copy, touch",
-    form: ParameterForm::Text,
     default: Some("copy"),
-    instead_of: None,
     read: |text| text.parse::<Visit>().map(|visit| visit.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// A folder of files that compressible values are made from.
@@ -60,9 +56,8 @@ pub static TEXT: ParameterDef = ParameterDef {
     value_name: "DIR",
     help: "Folder of files to make compressible values from",
     form: ParameterForm::Directory,
-    default: None,
-    instead_of: None,
     read: |text| Ok(text.to_owned()),
+    ..ParameterDef::WORD
 };
 
 /// Those of crud.

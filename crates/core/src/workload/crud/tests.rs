@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::cell::{Data, Rate};
 use crate::record::pool::Pool;
-use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef};
+use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef};
 use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;
@@ -153,42 +153,14 @@ impl Store for Stalling {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
         Ok(Box::new(StallingSession(self.0.session()?)))
     }
-    fn guarantee(&self) -> crate::store::Guarantee {
-        self.0.guarantee()
-    }
-    fn count(&self) -> StoreResult<u64> {
-        self.0.count()
-    }
-    fn settle(&self) -> StoreResult<()> {
-        self.0.settle()
-    }
-    fn settings(&self) -> StoreResult<Vec<Setting>> {
-        self.0.settings()
-    }
-    fn close(self: Box<Self>) -> StoreResult<()> {
-        self.0.close()
-    }
+    crate::pass_on!(0: guarantee, count, settle, settings, close);
 }
 
 impl Session for StallingSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
-        self.0.insert(key, value)
-    }
+    crate::pass_on!(0: insert, get, remove, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         stall();
         self.0.update(key, value)
-    }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
-        self.0.get(key, visit)
-    }
-    fn remove(&mut self, key: &[u8]) -> StoreResult<()> {
-        self.0.remove(key)
-    }
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> StoreResult<usize> {
-        self.0.scan(from, limit, visit)
-    }
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> StoreResult<()> {
-        self.0.insert_batch(records)
     }
 }
 

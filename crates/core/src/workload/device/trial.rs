@@ -195,16 +195,7 @@ mod tests {
         let parameters = Parameters::default();
         let reason = |values: &[(Axis, &str)], size_limit| {
             let cell = cell(values);
-            let settings = std::collections::BTreeMap::new();
-            super::reason(&Case {
-                cell: &cell,
-                parameters: &parameters,
-                stores: &[],
-                settings: &settings,
-                size_limit,
-                memory_limit: None,
-                clients: 0,
-            })
+            super::reason(&Case::alone(&cell, &parameters, &[], size_limit))
         };
         assert_eq!(reason(&[], 1 << 30), None);
         assert!(matches!(reason(&[], 1 << 20), Some(Reason::TooLarge { .. })));

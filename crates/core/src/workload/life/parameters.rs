@@ -25,29 +25,24 @@ use crate::workload::reason::Reason;
 /// The writes of a trial, in all.
 pub static TURNOVER: ParameterDef = ParameterDef {
     name: "turnover",
-    value_name: "N",
     help: "life: write so many times as many records as the set has, with figures after each tenth of them",
-    form: ParameterForm::Number,
     default: Some("10"),
-    instead_of: None,
     read: |text| match count("turnover", text, 1)? {
         times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVER) => Ok(times),
         times => Err(format!("turnover is {times}: it must be at most {MOST_TURNOVER}")),
     },
+    ..ParameterDef::NUMBER
 };
 
 /// The most that a trial writes until its set is steady.
 pub static UNTIL_STEADY: ParameterDef = ParameterDef {
     name: "until_steady",
-    value_name: "N",
     help: "life: after the ten tenths write more, each like them, until neither speed nor files rise or fall throughout the last five; at most N times the turnover",
-    form: ParameterForm::Number,
-    default: None,
-    instead_of: None,
     read: |text| match count("until_steady", text, 1)? {
         times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVERS) => Ok(times),
         times => Err(format!("until_steady is {times}: it must be at most {MOST_TURNOVERS}")),
     },
+    ..ParameterDef::NUMBER
 };
 
 /// The loads at which bursts are sent.
@@ -56,9 +51,8 @@ pub static BURSTS: ParameterDef = ParameterDef {
     value_name: "LOADS",
     help: "life: afterwards send steps by a schedule at these loads, each with a burst of ten times as many and a pause: shares of the store's own speed (such as 10%,50%,90%) or steps a second (5000/s)",
     form: ParameterForm::List,
-    default: None,
-    instead_of: None,
     read: |text| read_list::<BurstLoad>("bursts", text),
+    ..ParameterDef::WORD
 };
 
 /// The time of a load with its burst and its pause.
@@ -66,15 +60,14 @@ pub static BURST_PERIOD: ParameterDef = ParameterDef {
     name: "burst_period",
     value_name: "TIME",
     help: "life: the time of each load of --bursts; a 60th of it is the burst, a sixth of it the pause",
-    form: ParameterForm::Text,
     default: Some("60000ms"),
-    instead_of: None,
     read: |text| match text.parse::<Period>()? {
         Period(time) if time < LEAST_PERIOD => {
             Err(format!("burst_period is {text}: it must be at least {}ms", LEAST_PERIOD.as_millis()))
         }
         time => Ok(time.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 const LEAST_PERIOD: Duration = Duration::from_millis(600);
@@ -303,16 +296,7 @@ mod tests {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |turnover: &str| {
             let parameters = Parameters::default().with(&TURNOVER, turnover).unwrap();
-            let settings = Default::default();
-            let case = Case {
-                cell: &cell,
-                parameters: &parameters,
-                settings: &settings,
-                stores: &[MEMORY],
-                size_limit: 1 << 20,
-                memory_limit: None,
-                clients: 0,
-            };
+            let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 20);
             assert!(held(&case) == 100_000.0 && memory(&case) > 100_000.0);
             (LifeParameters::of(&cell, &parameters).steps, time(&case, &probe).trial_s)
         };
@@ -332,16 +316,8 @@ mod tests {
             let start = Cell::of("memory").with(Axis::RECORDS, Axis::RECORDS.read("9").unwrap());
             let cell =
                 axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
-            let (parameters, settings) = Default::default();
-            reason(&Case {
-                cell: &cell,
-                parameters: &parameters,
-                settings: &settings,
-                stores: &[store],
-                size_limit: 1 << 40,
-                memory_limit: None,
-                clients: 0,
-            })
+            let parameters = Parameters::default();
+            reason(&Case::alone(&cell, &parameters, &[store], 1 << 40))
         };
         let one = StoreDef {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::*;
 use crate::cell::Cell;
 use crate::result::Failure;
-use crate::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreDef, StoreError, Upkeep};
+use crate::store::{OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::{ParameterDef, Parameters};
 
@@ -115,18 +115,7 @@ impl Store for Wrong {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(WrongSession { over: self.over.session()?, of: self }))
     }
-    fn guarantee(&self) -> Guarantee {
-        self.over.guarantee()
-    }
-    fn count(&self) -> Result<u64> {
-        self.over.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.over.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.over.settings()
-    }
+    crate::pass_on!(over: guarantee, count, settle, settings, close);
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         if !matches!(self.way, Way::Backs | Way::Alters) {
             return Ok(None);
@@ -142,9 +131,6 @@ impl Store for Wrong {
         let stalls = if self.way == Way::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
         Ok(vec![Upkeep::done("stall", stalls), Upkeep::done("nothing", 7)])
     }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.over.close()
-    }
 }
 
 struct WrongSession<'s> {
@@ -153,9 +139,7 @@ struct WrongSession<'s> {
 }
 
 impl Session for WrongSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.over.insert(key, value)
-    }
+    crate::pass_on!(over: insert, get, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let writes = self.of.writes.fetch_add(1, Ordering::Relaxed);
         match self.of.way {
@@ -171,17 +155,8 @@ impl Session for WrongSession<'_> {
         }
         self.over.update(key, value)
     }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.over.get(key, visit)
-    }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         if self.of.way == Way::Keeps { Ok(()) } else { self.over.remove(key) }
-    }
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        self.over.scan(from, limit, visit)
-    }
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.over.insert_batch(records)
     }
 }
 

@@ -1,23 +1,20 @@
 //! Parameters that several workloads have.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use super::{ParameterDef, ParameterForm, Parameters};
+use super::{ParameterDef, Parameters};
 use crate::measure::rest;
 use crate::result::Rest;
-use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
+use crate::words::words;
 
 /// The number of timed operations of each kind.
 pub static OPERATIONS: ParameterDef = ParameterDef {
     name: "operations",
-    value_name: "N",
     help: "Timed operations of each kind",
-    form: ParameterForm::Number,
     default: Some("1000"),
-    instead_of: None,
     read: |text| count("operations", text, 1),
+    ..ParameterDef::NUMBER
 };
 
 /// The time for which each operation goes on.
@@ -25,8 +22,6 @@ pub static DURATION: ParameterDef = ParameterDef {
     name: "duration",
     value_name: "TIME",
     help: "Time each kind of operation for this long, instead of a number of them",
-    form: ParameterForm::Text,
-    default: None,
     instead_of: Some("operations"),
     read: |text| match text.parse::<Period>()? {
         Period(time) if time < Duration::from_millis(1) => {
@@ -34,6 +29,7 @@ pub static DURATION: ParameterDef = ParameterDef {
         }
         time => Ok(time.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 /// The total cache of every engine where tuning is equal.
@@ -41,24 +37,21 @@ pub static EQUAL_CACHE: ParameterDef = ParameterDef {
     name: "equal_cache",
     value_name: "SIZE",
     help: "Cache of each engine with --tuning equal",
-    form: ParameterForm::Text,
     default: Some("64MiB"),
-    instead_of: None,
     read: |text| match text.parse::<Bytes>()? {
         Bytes(0) => Err("equal_cache is 0: it must be at least 1".into()),
         size => Ok(size.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 /// Records in a batch of the loader.
 pub static BATCH: ParameterDef = ParameterDef {
     name: "batch",
-    value_name: "N",
     help: "Most records in one batch while loading",
-    form: ParameterForm::Number,
     default: Some("500"),
-    instead_of: None,
     read: |text| count("batch", text, 1),
+    ..ParameterDef::NUMBER
 };
 
 /// The moment when operations begin.
@@ -66,10 +59,9 @@ pub static AFTER_LOAD: ParameterDef = ParameterDef {
     name: "after_load",
     value_name: "WHEN",
     help: "Begin operations when the store has come to rest after loading (rest), or straight away (at-once)",
-    form: ParameterForm::Text,
     default: Some(AfterLoad::Rest.name()),
-    instead_of: None,
     read: |text| text.parse::<AfterLoad>().map(|after| after.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// Reads a number of things: `least` of them or more.
@@ -82,7 +74,8 @@ pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<S
 }
 
 /// The moment when operations begin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum AfterLoad {
     /// When the store has done what loading left it to do: what follows is its own speed.
     #[default]
@@ -91,18 +84,12 @@ pub enum AfterLoad {
     AtOnce,
 }
 
+words!(AfterLoad, "after_load = {}: use rest or at-once");
+
 impl AfterLoad {
     /// That of parameters.
     pub fn of(parameters: &Parameters) -> AfterLoad {
         parameters.get(&AFTER_LOAD).unwrap_or_default()
-    }
-
-    /// The word used in plans and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AfterLoad::Rest => "rest",
-            AfterLoad::AtOnce => "at-once",
-        }
     }
 
     /// The shortest that it takes: of a store that has nothing to do, which may be a server of the trial's own.
@@ -113,14 +100,6 @@ impl AfterLoad {
     /// Lets the store rest, if it is to. Everything that was to be loaded has been.
     pub fn wait(self) -> Option<Rest> {
         (self == AfterLoad::Rest).then(rest::wait)
-    }
-}
-
-impl FromStr for AfterLoad {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = [AfterLoad::Rest, AfterLoad::AtOnce].into_iter().find(|after| after.name() == text);
-        found.ok_or_else(|| format!("after_load = {}: use rest or at-once", quoted(text)))
     }
 }
 

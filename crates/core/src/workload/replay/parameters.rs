@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::shown::quoted;
 use crate::trace::{Ask, Facts, Form};
 use crate::units::parse_count;
+use crate::words::words;
 use crate::workload::parameter::common::AfterLoad;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 
@@ -17,9 +18,8 @@ pub static TRACE: ParameterDef = ParameterDef {
     value_name: "FILE",
     help: "Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain or zstd",
     form: ParameterForm::File,
-    default: None,
-    instead_of: None,
     read: |text| Ok(text.to_owned()),
+    ..ParameterDef::WORD
 };
 
 /// The form in which the trace is written.
@@ -27,10 +27,8 @@ pub static TRACE_FORMAT: ParameterDef = ParameterDef {
     name: "trace_format",
     value_name: "FORMAT",
     help: "How the trace is written: csv, twitter, rocksdb [default: the file tells]",
-    form: ParameterForm::Text,
-    default: None,
-    instead_of: None,
     read: |text| text.parse::<Form>().map(|form| form.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// The speed at which it is played.
@@ -38,10 +36,9 @@ pub static SPEED: ParameterDef = ParameterDef {
     name: "speed",
     value_name: "SPEED",
     help: "Speed of a replay: max (as fast as it goes), 1 (at the trace's own times), 10 (ten times faster)",
-    form: ParameterForm::Text,
     default: Some("max"),
-    instead_of: None,
     read: |text| text.parse::<Speed>().map(|speed| speed.to_string()),
+    ..ParameterDef::WORD
 };
 
 /// The records that are in the store before the first operation.
@@ -49,24 +46,20 @@ pub static LOAD: ParameterDef = ParameterDef {
     name: "load",
     value_name: "WHAT",
     help: "Load before a replay: read-first (keys that the trace reads before it writes them), nothing",
-    form: ParameterForm::Text,
     default: Some("read-first"),
-    instead_of: None,
     read: |text| text.parse::<Loads>().map(|loads| loads.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// The part of the trace that is played.
 pub static LIMIT: ParameterDef = ParameterDef {
     name: "limit",
-    value_name: "N",
     help: "Replay only the first N operations of the trace",
-    form: ParameterForm::Number,
-    default: None,
-    instead_of: None,
     read: |text| match parse_count(text)? {
         0 => Err("limit is 0: it must be at least 1".into()),
         count => Ok(count.to_string()),
     },
+    ..ParameterDef::NUMBER
 };
 
 /// The facts that were found out about the trace before the run.
@@ -75,9 +68,8 @@ pub static TRACE_FACTS: ParameterDef = ParameterDef {
     value_name: "FACTS",
     help: "What the trace is like, which storebench finds out before a run",
     form: ParameterForm::Found,
-    default: None,
-    instead_of: None,
     read: |text| text.parse::<Facts>().map(|facts| facts.to_string()),
+    ..ParameterDef::WORD
 };
 
 /// The speed at which a trace is played.
@@ -116,7 +108,8 @@ impl FromStr for Speed {
 }
 
 /// The records that are in the store before the first operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Loads {
     /// Every key whose first operation looks for it.
     ReadFirst,
@@ -124,24 +117,7 @@ pub enum Loads {
     Nothing,
 }
 
-impl Loads {
-    /// The word used in plans.
-    pub fn name(self) -> &'static str {
-        match self {
-            Loads::ReadFirst => "read-first",
-            Loads::Nothing => "nothing",
-        }
-    }
-}
-
-impl FromStr for Loads {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Loads, String> {
-        let found = [Loads::ReadFirst, Loads::Nothing].into_iter().find(|loads| loads.name() == text);
-        found.ok_or_else(|| format!("{} is nothing to load: use read-first or nothing", quoted(text)))
-    }
-}
+words!(Loads, "{} is nothing to load: use read-first or nothing");
 
 /// The values that parameters give.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use crate::measure::series::{Seconds, Series};
 use crate::result::{Failure, Written};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::Does;
+use crate::words::words;
 use crate::workload::crew::Lane;
 use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
@@ -20,7 +21,8 @@ use super::followed::{ABSENT, Followed};
 use super::values::{HEAD, LOADED, Values};
 
 /// The kinds of operations that are measured apart: gets that find their key and gets that don't, and the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     Get,
     Miss,
@@ -30,22 +32,9 @@ pub enum Kind {
     Scan,
 }
 
+words!(Kind, all);
+
 impl Kind {
-    /// In the order in which reports show them.
-    pub const ALL: [Kind; 6] = [Kind::Get, Kind::Miss, Kind::Set, Kind::Modify, Kind::Remove, Kind::Scan];
-
-    /// The word used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Get => "get",
-            Kind::Miss => "miss",
-            Kind::Set => "set",
-            Kind::Modify => "modify",
-            Kind::Remove => "remove",
-            Kind::Scan => "scan",
-        }
-    }
-
     fn of(does: Does, found: bool) -> Kind {
         match does {
             Does::Get if !found => Kind::Miss,

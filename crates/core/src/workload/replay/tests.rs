@@ -142,20 +142,12 @@ impl Store for Planted {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
         Ok(Box::new(PlantedSession { inner: self.inner.session()?, store: self }))
     }
-    fn guarantee(&self) -> crate::store::Guarantee {
-        self.inner.guarantee()
-    }
-    fn count(&self) -> StoreResult<u64> {
-        self.inner.count()
-    }
+    crate::pass_on!(inner: guarantee, count, close);
     fn settle(&self) -> StoreResult<()> {
         Ok(())
     }
     fn settings(&self) -> StoreResult<Vec<Setting>> {
         Ok(Vec::new())
-    }
-    fn close(self: Box<Self>) -> StoreResult<()> {
-        self.inner.close()
     }
 }
 
@@ -165,9 +157,7 @@ struct PlantedSession<'a> {
 }
 
 impl Session for PlantedSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
-        self.inner.insert(key, value)
-    }
+    crate::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
         if self.store.how == How::LosesAWrite && writes == 5 { Ok(()) } else { self.inner.update(key, value) }
@@ -185,9 +175,6 @@ impl Session for PlantedSession<'_> {
     }
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> StoreResult<usize> {
         Err(StoreError::Unsupported("it scans nothing".into()))
-    }
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> StoreResult<()> {
-        self.inner.insert_batch(records)
     }
 }
 

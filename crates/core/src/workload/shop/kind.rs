@@ -4,9 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::shown::quoted;
+use crate::words::words;
 
 /// A kind of transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// A customer and all their orders are read.
     Orders,
@@ -16,19 +18,9 @@ pub enum Kind {
     Restock,
 }
 
+words!(Kind, all);
+
 impl Kind {
-    /// Each.
-    pub const ALL: [Kind; 3] = [Kind::Orders, Kind::Buy, Kind::Restock];
-
-    /// The operation's name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Orders => "orders",
-            Kind::Buy => "buy",
-            Kind::Restock => "restock",
-        }
-    }
-
     /// Whether it writes.
     pub fn writes(self) -> bool {
         self != Kind::Orders

@@ -14,7 +14,7 @@ use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, DURATION, OPERATIONS};
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::reason::Reason;
 
 /// The share of each kind of transaction.
@@ -22,10 +22,9 @@ pub static SHARES: ParameterDef = ParameterDef {
     name: "shares",
     value_name: "NAME=SHARE,...",
     help: "shop: how often each transaction comes: orders=25,buy=50,restock=25",
-    form: ParameterForm::Text,
     default: Some("orders=25,buy=50,restock=25"),
-    instead_of: None,
     read: |text| text.parse::<Shares>().map(|shares| shares.to_string()),
+    ..ParameterDef::WORD
 };
 
 /// The length of an epoch.
@@ -33,14 +32,13 @@ pub static EPOCH: ParameterDef = ParameterDef {
     name: "epoch",
     value_name: "TIME",
     help: "shop: show throughput and latency for each stretch of this length",
-    form: ParameterForm::Text,
     default: Some("1m"),
-    instead_of: None,
     read: |text| match text.parse::<Period>()? {
         Period(time) if time < LEAST_EPOCH => Err(format!("epoch = {text}: it must be at least 100ms")),
         Period(time) if time > MOST_EPOCH => Err(format!("epoch = {text}: it must be at most 1h")),
         time => Ok(time.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 const LEAST_EPOCH: Duration = Duration::from_millis(100);
@@ -228,8 +226,6 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::store::StoreDef;
     use crate::stores::{FLAT_FOLDER, MEMORY};
@@ -243,16 +239,7 @@ mod tests {
     }
 
     fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {
-        let settings = BTreeMap::new();
-        what(&Case {
-            cell,
-            parameters,
-            stores,
-            settings: &settings,
-            size_limit: 1 << 24,
-            memory_limit: None,
-            clients: 0,
-        })
+        what(&Case::alone(cell, parameters, stores, 1 << 24))
     }
 
     #[test]

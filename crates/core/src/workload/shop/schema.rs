@@ -5,14 +5,18 @@
 //! big-endian order, then its texts, each behind its length in two bytes. A record's value is such a row without its key.
 
 use crate::store::sql::{MOST_COLUMNS, SqlType, SqlValue};
+use crate::words::words;
 
 /// A table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Table {
     Customers,
     Products,
     Orders,
 }
+
+words!(Table);
 
 /// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,15 +52,6 @@ pub const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, ord
 impl Table {
     /// Each, in the order in which they are loaded.
     pub const ALL: [Table; 3] = [Table::Customers, Table::Orders, Table::Products];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Table::Customers => "customers",
-            Table::Products => "products",
-            Table::Orders => "orders",
-        }
-    }
 
     /// Its columns: the primary key, the other numbers, the texts.
     pub fn columns(self) -> &'static [Column] {

@@ -8,10 +8,7 @@ use super::schema::INDEX_PREFIX;
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
-use crate::store::{
-    Guarantee, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError, Transaction,
-    TransactionBody,
-};
+use crate::store::{OpenOptions, Result, Session, Store, StoreDef, StoreError, Transaction, TransactionBody};
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
@@ -200,21 +197,10 @@ impl Store for Liar {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(LiarSession { inner: self.inner.session()?, shared: &self.shared }))
     }
-    fn guarantee(&self) -> Guarantee {
-        self.inner.guarantee()
-    }
+    crate::pass_on!(inner: guarantee, settle, settings, close);
     /// Says what it should hold: one who lies does so here, too.
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + self.shared.missing.load(Ordering::Relaxed))
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.inner.close()
     }
 }
 
@@ -224,18 +210,7 @@ struct LiarSession<'a> {
 }
 
 impl Session for LiarSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.inner.insert(key, value)
-    }
-    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.inner.update(key, value)
-    }
-    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.inner.get(key, visit)
-    }
-    fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.inner.remove(key)
-    }
+    crate::pass_on!(inner: insert, update, get, remove, insert_batch);
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let hides = self.shared.lie == Lie::StaleIndex && from.first() == Some(&INDEX_PREFIX);
         self.inner.scan(from, limit, &mut |key, value| {
@@ -245,9 +220,6 @@ impl Session for LiarSession<'_> {
                 visit(key, value);
             }
         })
-    }
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.inner.insert_batch(records)
     }
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let shared = self.shared;

@@ -8,9 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::database::Database;
 use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
-use crate::store::{
-    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreError, Transaction, TransactionBody,
-};
+use crate::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
 /// Calls, in their order: their number, and a digest of their names and of all that was passed.
 #[derive(Default)]
@@ -116,9 +114,7 @@ impl Store for Recorded {
         let inner = Box::new(database.session());
         Ok(Box::new(RecordedSql { inner, calls: Calls::default(), tape: &self.tape }))
     }
-    fn guarantee(&self) -> Guarantee {
-        self.inner.guarantee()
-    }
+    crate::pass_on!(inner: guarantee, settings);
     fn count(&self) -> Result<u64> {
         self.note("count");
         self.inner.count()
@@ -126,9 +122,6 @@ impl Store for Recorded {
     fn settle(&self) -> Result<()> {
         self.note("settle");
         self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
     }
     fn discard(self: Box<Self>) -> Result<()> {
         self.note("discard");

@@ -1,11 +1,13 @@
 //! The definition of one of YCSB's workloads: its operations by their shares, how they choose records, and what records are.
 
 use crate::axis::ycsb::{OWN, ZIPFIAN_YCSB};
+use crate::words::words;
 use crate::workload::ycsb::property::Properties;
 
 /// The operations that are done to records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     Read,
     Update,
@@ -14,21 +16,9 @@ pub enum Kind {
     ReadModifyWrite,
 }
 
+words!(Kind, all);
+
 impl Kind {
-    /// Every kind, in the order in which results have them.
-    pub const ALL: [Kind; 5] = [Kind::Read, Kind::Update, Kind::Insert, Kind::Scan, Kind::ReadModifyWrite];
-
-    /// The word used in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Read => "read",
-            Kind::Update => "update",
-            Kind::Insert => "insert",
-            Kind::Scan => "scan",
-            Kind::ReadModifyWrite => "read-modify-write",
-        }
-    }
-
     /// The property that says how often it is done.
     pub const fn proportion(self) -> &'static str {
         match self {

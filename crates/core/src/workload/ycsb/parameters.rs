@@ -1,6 +1,5 @@
 //! The work of a trial, the time and room that it takes, and the reasons for which a cell can't be run.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use super::definition::{Definition, Kind, Span};
@@ -10,15 +9,15 @@ use super::property::Properties;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::place::probe::Probe;
-use crate::shown::quoted;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
+use crate::words::words;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, BATCH, DURATION, OPERATIONS, count};
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::reason::Reason;
 
 /// When a trial's requests end at the latest.
@@ -26,27 +25,23 @@ pub static MAX_TIME: ParameterDef = ParameterDef {
     name: "max_time",
     value_name: "TIME",
     help: "ycsb: stop after this time, even if fewer than --operations are done; none: don't",
-    form: ParameterForm::Text,
-    default: None,
-    instead_of: None,
     read: |text| match text {
         "none" => Ok(text.into()),
         time => (DURATION.read)(time).map_err(|wrong| wrong.replacen("duration", "max_time", 1)),
     },
+    ..ParameterDef::WORD
 };
 
 /// The number of times that the requests are sent to one database.
 pub static ROUNDS: ParameterDef = ParameterDef {
     name: "rounds",
-    value_name: "N",
     help: "ycsb: send --operations so many times to one database, with figures and disk size after each round",
-    form: ParameterForm::Number,
     default: Some("1"),
-    instead_of: None,
     read: |text| match count("rounds", text, 1)? {
         rounds if rounds.parse::<u64>().is_ok_and(|rounds| rounds <= MOST_ROUNDS) => Ok(rounds),
         rounds => Err(format!("rounds is {rounds}: it must be at most {MOST_ROUNDS}")),
     },
+    ..ParameterDef::NUMBER
 };
 
 /// The work that is done between rounds.
@@ -54,17 +49,17 @@ pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
     name: "between_rounds",
     value_name: "WHAT",
     help: "ycsb: between rounds, do nothing to the store, or close it and open it again (close)",
-    form: ParameterForm::Text,
     default: Some("nothing"),
-    instead_of: None,
     read: |text| text.parse::<Between>().map(|between| between.name().into()),
+    ..ParameterDef::WORD
 };
 
 /// Histograms of every round are kept.
 const MOST_ROUNDS: u64 = 100;
 
 /// The step between rounds, beside measuring the store's files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Between {
     /// Nothing: the store stays open, with its sessions.
     Nothing,
@@ -72,24 +67,7 @@ pub enum Between {
     Close,
 }
 
-impl Between {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Between::Nothing => "nothing",
-            Between::Close => "close",
-        }
-    }
-}
-
-impl FromStr for Between {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Between, String> {
-        let found = [Between::Nothing, Between::Close].into_iter().find(|between| between.name() == text);
-        found.ok_or_else(|| format!("between_rounds = {}: use nothing or close", quoted(text)))
-    }
-}
+words!(Between, "between_rounds = {}: use nothing or close");
 
 /// Starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -372,16 +350,7 @@ mod tests {
     fn what_can_not_be_is_left_out_with_its_reason() {
         let reason = |cell: Cell, given: &[(&ParameterDef, &str)], stores: &[StoreDef]| {
             let parameters = parameters(given);
-            let settings = Default::default();
-            super::reason(&Case {
-                cell: &cell,
-                parameters: &parameters,
-                settings: &settings,
-                stores,
-                size_limit: 1 << 20,
-                memory_limit: None,
-                clients: 0,
-            })
+            super::reason(&Case::alone(&cell, &parameters, stores, 1 << 20))
         };
         let unordered =
             StoreDef { capabilities: Capabilities { order: false, ..MEMORY.capabilities }, ..MEMORY };
@@ -418,16 +387,8 @@ mod tests {
 
     #[test]
     fn bytes_that_are_held_follow_from_fields_and_records() {
-        let (cell, parameters, settings) = (cell("C", &[]), Parameters::default(), Default::default());
-        let case = Case {
-            cell: &cell,
-            parameters: &parameters,
-            settings: &settings,
-            stores: &[MEMORY],
-            size_limit: 1 << 20,
-            memory_limit: None,
-            clients: 0,
-        };
+        let (cell, parameters) = (cell("C", &[]), Parameters::default());
+        let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 20);
         assert_eq!(case.kept_in_memory(held(&case)), 1000.0 * 10.0 * 104.0);
     }
 
@@ -445,16 +406,7 @@ mod tests {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |cell: Cell, given: &[(&ParameterDef, &str)]| {
             let parameters = parameters(given);
-            let settings = Default::default();
-            let case = Case {
-                cell: &cell,
-                parameters: &parameters,
-                settings: &settings,
-                stores: &[MEMORY],
-                size_limit: 1 << 30,
-                memory_limit: None,
-                clients: 0,
-            };
+            let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 30);
             (time(&case, &probe).trial_s, memory(&case))
         };
         let c = of(cell("C", &[]), &[]);

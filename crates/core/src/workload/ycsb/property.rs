@@ -16,9 +16,8 @@ pub static PROPERTIES: ParameterDef = ParameterDef {
     value_name: "NAME=VALUE,...",
     help: "ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100; of one: A/fieldcount=1",
     form: ParameterForm::List,
-    default: None,
-    instead_of: None,
     read: |text| text.parse::<Properties>().map(|properties| properties.to_string()),
+    ..ParameterDef::WORD
 };
 
 /// The longest name of a key: what every store takes.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use storebench_core::units::three_digits;
+use storebench_core::words::words;
 
 use crate::data::merge::BlockKey;
 use crate::data::spread;
@@ -27,8 +28,9 @@ pub struct Times {
 }
 
 /// The verdict of blocks on a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Known {
     /// It is below 1.
     Less,
@@ -40,17 +42,9 @@ pub enum Known {
     NotYet,
 }
 
-impl Known {
-    /// The word that files have for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Known::Less => "less",
-            Known::More => "more",
-            Known::Alike => "alike",
-            Known::NotYet => "not-yet",
-        }
-    }
+words!(Known);
 
+impl Known {
     fn of(ratio: &Ratio) -> Known {
         let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
         match interval {

@@ -1,10 +1,7 @@
 //! An engine that changes its data when it is closed: what was acknowledged and read back right before is otherwise when it is
 //! opened anew.
 
-use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{
-    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
-};
+use storebench_core::store::{OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError};
 
 /// The change that is made at the close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,24 +61,7 @@ struct Liar {
 }
 
 impl Store for Liar {
-    fn session(&self) -> Result<Box<dyn Session + '_>> {
-        self.inner.session()
-    }
-    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
-        self.inner.sql()
-    }
-    fn guarantee(&self) -> Guarantee {
-        self.inner.guarantee()
-    }
-    fn count(&self) -> Result<u64> {
-        self.inner.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
+    storebench_core::pass_on!(inner: session, sql, guarantee, count, settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         if self.sql {
             self.inner.sql()?.execute(by_sql(self.lie))?;

@@ -9,7 +9,7 @@ use super::*;
 use crate::cell::{Axis, Cell};
 use crate::result::{Measured, Second};
 use crate::store::{
-    Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef,
+    Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
 };
 use crate::stores::MEMORY;
 use crate::workload::clients::link::{Link, Task, Wire};
@@ -42,14 +42,9 @@ fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
 }
 
 impl Store for There {
-    fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
-        self.0.session()
-    }
+    crate::pass_on!(0: session, count);
     fn guarantee(&self) -> Guarantee {
         Guarantee::None
-    }
-    fn count(&self) -> StoreResult<u64> {
-        self.0.count()
     }
     fn settle(&self) -> StoreResult<()> {
         Ok(())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::tests::{crud, run};
 use crate::cell::Rate;
-use crate::store::{OpenOptions, Result, Session, Setting, Store, StoreDef};
+use crate::store::{OpenOptions, Result, Session, Store, StoreDef};
 use crate::stores::MEMORY;
 use crate::workload::crud::Crud;
 use crate::workload::operation::Operation;
@@ -63,21 +63,7 @@ impl Store for MadeStore {
         let (inner, made) = (self.inner.session()?, self.made);
         Ok(Box::new(MadeSession { inner, made, value: Vec::new() }))
     }
-    fn guarantee(&self) -> crate::store::Guarantee {
-        self.inner.guarantee()
-    }
-    fn count(&self) -> Result<u64> {
-        self.inner.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.inner.settle()
-    }
-    fn settings(&self) -> Result<Vec<Setting>> {
-        self.inner.settings()
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.inner.close()
-    }
+    crate::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
 impl Session for MadeSession<'_> {
@@ -106,12 +92,7 @@ impl Session for MadeSession<'_> {
         (self.made.before)(Call::Remove);
         self.inner.remove(key)
     }
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        self.inner.scan(from, limit, visit)
-    }
-    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.inner.insert_batch(records)
-    }
+    crate::pass_on!(inner: scan, insert_batch);
 }
 
 const fn ms(ms: u64) -> Duration {

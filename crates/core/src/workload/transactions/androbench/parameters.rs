@@ -8,7 +8,7 @@ use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::OPERATIONS;
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::reason::Reason;
 
 /// Bytes of a row's text.
@@ -16,13 +16,12 @@ pub static BODY: ParameterDef = ParameterDef {
     name: "body",
     value_name: "SIZE",
     help: "The text of a row, on average, of androbench: half as much to half as much again",
-    form: ParameterForm::Text,
     default: Some("120B"),
-    instead_of: None,
     read: |text| match text.parse::<Bytes>()? {
         Bytes(2..=MOST_BODY_BYTES) => Ok(text.parse::<Bytes>()?.to_string()),
         _ => Err(format!("body = {text}: it must be from 2B to 1MiB")),
     },
+    ..ParameterDef::WORD
 };
 
 const MOST_BODY_BYTES: u64 = 1 << 20;
@@ -200,16 +199,7 @@ mod tests {
         };
         let reason = |stores: &[crate::store::StoreDef], size_limit| {
             let cell = cell();
-            let settings = std::collections::BTreeMap::new();
-            super::reason(&Case {
-                cell: &cell,
-                parameters: &parameters,
-                stores,
-                settings: &settings,
-                size_limit,
-                memory_limit: None,
-                clients: 0,
-            })
+            super::reason(&Case::alone(&cell, &parameters, stores, size_limit))
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory" }));
         assert!(matches!(reason(&[NULL], 1 << 30), Some(Reason::UnknownStore(_))));

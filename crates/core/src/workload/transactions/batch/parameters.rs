@@ -10,7 +10,7 @@ use crate::place::probe::Probe;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::parameter::{ParameterDef, Parameters};
 use crate::workload::reason::Reason;
 
 /// The time for which nothing is done before each kind of transaction.
@@ -18,13 +18,12 @@ pub static REST: ParameterDef = ParameterDef {
     name: "rest",
     value_name: "TIME",
     help: "Do nothing for this long before each kind of transaction of batch",
-    form: ParameterForm::Text,
     default: Some("0ms"),
-    instead_of: None,
     read: |text| match text.parse::<Period>()? {
         Period(time) if time > MOST_REST => Err(format!("rest = {text}: it must be at most 1h")),
         time => Ok(time.to_string()),
     },
+    ..ParameterDef::WORD
 };
 
 const MOST_REST: Duration = Duration::from_secs(3600);
@@ -125,8 +124,6 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::stores::{FLAT_FOLDER, MEMORY};
 
@@ -147,18 +144,10 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_left_out_and_what_syncs_files_takes_longer() {
-        let (stores, settings) = ([MEMORY, FLAT_FOLDER], BTreeMap::new());
+        let stores = [MEMORY, FLAT_FOLDER];
         let parameters = Parameters::default();
         let of = |cell: &Cell, size_limit| {
-            let case = Case {
-                cell,
-                parameters: &parameters,
-                stores: &stores,
-                settings: &settings,
-                size_limit,
-                memory_limit: None,
-                clients: 0,
-            };
+            let case = Case::alone(cell, &parameters, &stores, size_limit);
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
         };
@@ -172,20 +161,10 @@ mod tests {
 
     #[test]
     fn files_take_clusters() {
-        let (stores, settings, parameters) = ([FLAT_FOLDER], BTreeMap::new(), Parameters::default());
+        let (stores, parameters) = ([FLAT_FOLDER], Parameters::default());
         let room = |place: &str| {
             let cell = &cell("flat-folder", "10").with(Axis::PLACE, Axis::PLACE.read(place).unwrap());
-            let (parameters, settings) = (&parameters, &settings);
-            space(&Case {
-                cell,
-                parameters,
-                stores: &stores,
-                settings,
-                size_limit: u64::MAX,
-                memory_limit: None,
-                clients: 0,
-            })
-            .peak_bytes
+            space(&Case::alone(cell, &parameters, &stores, u64::MAX)).peak_bytes
         };
         assert!(room("ntfs:65536") > 15.0 * room("ext4:1024"));
     }

@@ -54,38 +54,16 @@ impl Store for Wrong {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(WrongSession(self.0.session()?, self.1)))
     }
-    fn guarantee(&self) -> Guarantee {
-        self.0.guarantee()
-    }
-    fn count(&self) -> Result<u64> {
-        self.0.count()
-    }
-    fn settle(&self) -> Result<()> {
-        self.0.settle()
-    }
-    fn settings(&self) -> Result<Vec<crate::store::Setting>> {
-        self.0.settings()
-    }
-    fn close(self: Box<Self>) -> Result<()> {
-        self.0.close()
-    }
+    crate::pass_on!(0: guarantee, count, settle, settings, close);
 }
 
 struct WrongSession<'s>(Box<dyn Session + 's>, Way);
 
 impl Session for WrongSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.insert(key, value)
-    }
-    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.update(key, value)
-    }
+    crate::pass_on!(0: insert, update, remove);
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let changes = self.1 == Way::Changes;
         self.0.get(key, &mut |value| if changes { visit(&value[1..]) } else { visit(value) })
-    }
-    fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.0.remove(key)
     }
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         Err(StoreError::Unsupported("not here".into()))
