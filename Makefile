@@ -149,7 +149,7 @@ bench: ## Measure the cost of the harness itself
 .PHONY: bench-fidelity
 bench-fidelity: ## Compare storebench with minimal loops over each engine
 	@$(setup)
-	@$(environment) && cargo bench --package storebench --bench fidelity $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && cargo bench --package storebench-stores --bench fidelity $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: bench-device
 bench-device: ## Compare the study device with fio, which must be installed

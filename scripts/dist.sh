@@ -36,7 +36,7 @@ fail() {
 packages() {
     cargo metadata --format-version 1 --locked --features storebench/engine-sources | tr ',' '\n' |
         sed -n 's/^"manifest_path":"\(.*\)\/Cargo.toml"$/\1/p' >"$box/folders"
-    cargo tree --locked --package storebench --edges normal --prefix none --features engine-sources |
+    cargo tree --locked --package storebench --edges normal --prefix none --features storebench-stores/engine-sources |
         awk '!/\(\// && NF >= 2 { print $1 "-" substr($2, 2) }' | sort -u | while read -r package; do
         grep -F "/$package" "$box/folders" | awk -v end="/$package" 'substr($0, length($0) - length(end) + 1) == end' |
             head -n 1

@@ -75,7 +75,7 @@ def write(found):
 
 def main():
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--table", action="store_true", help="the table in place of crates/storebench/src/evidence.csv")
+    reader.add_argument("--table", action="store_true", help="the table in place of crates/stores/src/evidence.csv")
     known_already = "what this has written before: states are added to those of the same version"
     reader.add_argument("--add", metavar="FILE", type=pathlib.Path, help=known_already)
     run = "a run folder, such as of storebench run crash --preset full, and of --preset torn --guarantee power"

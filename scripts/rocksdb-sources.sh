@@ -1,15 +1,15 @@
 #!/bin/sh
-# Finds the sources of RocksDB that crates/storebench/native/rocksdb.cc needs: compiles each by itself and asks the linker which of
+# Finds the sources of RocksDB that crates/stores/native/rocksdb.cc needs: compiles each by itself and asks the linker which of
 # them it takes. For whoever changes that file or RocksDB's version: it takes ten minutes of two processors.
 #
-# usage: scripts/rocksdb-sources.sh           writes crates/storebench/build/rocksdb-sources.txt
+# usage: scripts/rocksdb-sources.sh           writes crates/stores/build/rocksdb-sources.txt
 #        scripts/rocksdb-sources.sh --check   says which of the sources in it are not needed. One that is missing fails the build.
 # environment: XDG_CACHE_HOME, CXX, JOBS (how many compilers run at once; empty: 2)
 # Exit code 0: the list is written, or right; 1: it is not.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/sources.sh rocksdb
-list=crates/storebench/build/rocksdb-sources.txt
+list=crates/stores/build/rocksdb-sources.txt
 sources=${XDG_CACHE_HOME:-$HOME/.cache}/storebench/engines/sources
 version=$(sed -n '/^name = "librocksdb-sys"$/{n;s/^version = "\(.*\)"$/\1/p;}' Cargo.lock)
 package=$sources/librocksdb-sys-$version
@@ -32,7 +32,7 @@ fi >"$box/all"
 xargs -P "${JOBS:-2}" -I FILE sh -c 'object=$2/$(echo "$1" | tr / :).o && folder=$3 && shift 3 && exec "$@" -c "$folder/FILE" -o "$object"' \
     sh FILE "$box" "$package/rocksdb" $compile <"$box/all"
 # shellcheck disable=SC2086
-$compile -c crates/storebench/native/rocksdb.cc -o "$box/shim"
+$compile -c crates/stores/native/rocksdb.cc -o "$box/shim"
 ar crs "$box/all.a" "$box"/*.o
 "${CXX:-c++}" -nostartfiles "$box/shim" "$box/all.a" -o "$box/linked" -Wl,-Map="$box/map" -Wl,--unresolved-symbols=ignore-all
 # The map names the members that it took, and no others.

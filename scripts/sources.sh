@@ -53,7 +53,7 @@ link_packages() {
     (
         cd "$root"
         host=$(cargo -vV | sed -n 's/^host: //p')
-        cargo metadata --format-version 1 --locked --features storebench/engine-sources --filter-platform "$host"
+        cargo metadata --format-version 1 --locked --features storebench-stores/engine-sources --filter-platform "$host"
     ) >"$box/metadata" 2>"$box/log" || fail "cargo could not fetch the sources: $(grep . "$box/log" | tail -n 1)"
     for package; do
         name=${package%%-[0-9]*}

@@ -1,0 +1,134 @@
+//! Does storebench show what an engine can do? The same work through storebench's own timed loop and through a minimal loop
+//! over each engine's own interface (C, C++, or the system's files), in pairs, and the ratio of operations per second.
+//!
+//! The comparison, and how it is made:
+//!
+//! - The same keys, the same values, chosen in the same order; the same settings; the cheapest guarantee that the store
+//!   offers and caches larger than the data, so that nothing hides what storebench itself costs.
+//! - Both sides prepare the keys and values of up to 128 operations before a clock starts. storebench then times each
+//!   call, as in every trial, and its figure is the one that its reports show: operations over the sum of their latencies.
+//!   In every other turn the other side times its calls likewise, so that the first ratio holds the adapter and the call through a trait
+//!   object, and nothing that the clock does. In the others it times them together: one reading before 128 calls, one after. The
+//!   second ratio holds what reading the clock costs, and what it hides: calls overlap where it is not read between them, and the
+//!   time-stamp counter does not wait for memory that the last instructions of a call still read.
+//! - The third ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value
+//!   and recording each latency too. It says how much longer a trial takes than such a loop; no figure is made of it.
+//! - A pair is two fresh stores, loaded alike, which then take turns of 640 operations, who is first in all alternating. A side's
+//!   time is the median of its turns, so that what disturbs the machine for a moment does not count; what is shown is the
+//!   geometric mean of the pairs' ratios, with its 95 % interval.
+//! - A value that is read ends in a buffer of the application's, by the fewest copies that the interface allows.
+//! - Both sides run in this program, so the counting of syncs, which puts itself before the C library's `write` and
+//!   `fsync`, is in both (1 to 2 ns a call: the benchmark `syncs` shows it).
+//!
+//! Arguments: names of stores, else all. `STOREBENCH_BENCH_DIRECTORY` names the folder for the files, else the system's
+//! temporary one; `STOREBENCH_BENCH_PAIRS` how many pairs.
+
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark prints, and may give up"
+)]
+
+#[cfg(rocksdb_linked)]
+mod db_bench;
+mod direct;
+mod ours;
+mod pair;
+mod shown;
+mod theirs;
+
+use std::env;
+use std::path::PathBuf;
+
+use storebench_stores::STORES;
+use storebench_core::measure::clock::Clock;
+use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::units::SizeRange;
+
+use crate::direct::Engine;
+use crate::pair::Measured;
+
+/// Records loaded.
+const RECORDS: u64 = 10_000;
+/// Sizes of the values in bytes.
+const SIZES: [u64; 2] = [100, 1024];
+/// The total cache, several times the data.
+const CACHE_BYTES: u64 = 64 << 20;
+const PAIRS: usize = 15;
+
+/// The clock, folder and number of pairs that all comparisons share.
+struct Bench {
+    clock: Clock,
+    folder: PathBuf,
+    pairs: usize,
+}
+
+/// One store, and what drives its engine without storebench.
+struct Contest {
+    store: &'static str,
+    measure: fn(&Bench, &StoreDef, SizeRange) -> Measured,
+}
+
+const fn contest<D: Engine>(store: &'static str) -> Contest {
+    Contest { store, measure: pair::measure::<D> }
+}
+
+const CONTESTS: &[Contest] = &[
+    #[cfg(feature = "sqlite")]
+    contest::<direct::sqlite::Sqlite>("sqlite"),
+    #[cfg(feature = "leveldb")]
+    contest::<direct::leveldb::LevelDb>("leveldb"),
+    #[cfg(rocksdb_linked)]
+    contest::<direct::rocksdb::RocksDb>("rocksdb"),
+    #[cfg(feature = "berkeleydb")]
+    contest::<direct::berkeleydb::BerkeleyDb>("berkeleydb"),
+    #[cfg(feature = "lmdb")]
+    contest::<direct::lmdb::Lmdb>("lmdb"),
+    #[cfg(feature = "libmdbx")]
+    contest::<direct::libmdbx::Libmdbx>("libmdbx"),
+    #[cfg(feature = "unqlite")]
+    contest::<direct::unqlite::UnQLite>("unqlite"),
+    #[cfg(feature = "redb")]
+    contest::<direct::redb::Redb>("redb"),
+    #[cfg(feature = "fjall")]
+    contest::<direct::fjall::Fjall>("fjall"),
+    #[cfg(feature = "sled")]
+    contest::<direct::sled::Sled>("sled"),
+    contest::<direct::folder::Folder>("flat-folder"),
+];
+
+fn main() {
+    // Cargo itself hands over `--bench`.
+    let named: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let known = |name: &String| CONTESTS.iter().any(|contest| contest.store == name);
+    if let Some(stranger) = named.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = CONTESTS.iter().map(|contest| contest.store).collect();
+        panic!("there is no direct loop for {stranger}; there are: {}", names.join(", "));
+    }
+    let pairs = env::var("STOREBENCH_BENCH_PAIRS").ok();
+    let pairs = pairs.map(|text| text.parse().expect("STOREBENCH_BENCH_PAIRS is a whole number"));
+    let folder = env::var_os("STOREBENCH_BENCH_DIRECTORY").map_or_else(env::temp_dir, PathBuf::from);
+    let bench = Bench { clock: Clock::new(), folder, pairs: pairs.unwrap_or(PAIRS) };
+    shown::heading(&bench);
+    for contest in
+        CONTESTS.iter().filter(|contest| named.is_empty() || named.iter().any(|n| n == contest.store))
+    {
+        let store = STORES.iter().find(|store| store.name == contest.store).expect("the table has it");
+        for bytes in SIZES {
+            let size = SizeRange { from: bytes, to: bytes + 1 };
+            shown::rows(store.name, bytes, &(contest.measure)(&bench, store, size));
+            #[cfg(rocksdb_linked)]
+            if store.name == "rocksdb" {
+                db_bench::compare(&bench, store, size);
+            }
+        }
+    }
+    shown::footing();
+}
+
+/// The weakest tier that a store offers, which is the cheapest.
+fn cheapest(store: &StoreDef) -> Guarantee {
+    store.offers.iter().map(|offer| offer.guarantee).min().expect("every store offers one")
+}

@@ -1,0 +1,291 @@
+//! One thread's calls on a Berkeley DB.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use storebench_core::store::{Result, Session, StoreError, TransactionBody};
+
+use super::{BerkeleyDb, check, ffi, message, transaction};
+use crate::one_session::Pass;
+
+/// The bytes of a record's log entries beside its key and value, about.
+const LOG_OVERHEAD: u64 = 200;
+
+/// Bytes of a buffer before a value needs more.
+const FIRST_ROOM: usize = 16 << 10;
+
+pub struct BerkeleySession<'a> {
+    store: &'a BerkeleyDb,
+    _pass: Option<Pass<'a>>,
+    /// Where the engine copies keys and values to, reused. It gives no access to its pages, so one copy there must be.
+    key: Vec<u8>,
+    value: Vec<u8>,
+    /// The length of the value that was got last.
+    length: usize,
+    /// Bytes that this session has logged since it last asked for a checkpoint, about.
+    logged: u64,
+    /// At so many bytes it asks. The engine then looks whether all sessions together logged enough.
+    ask_at: u64,
+}
+
+/// The engine keeps lengths in 32 bits.
+pub(super) fn size(bytes: &[u8]) -> Result<u32> {
+    u32::try_from(bytes.len()).map_err(|_| {
+        StoreError::Unsupported(format!("{} bytes are too long for a key or value", bytes.len()))
+    })
+}
+
+/// Makes room for `needed` bytes.
+pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
+    let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+    if needed > buffer.len() {
+        buffer.resize(needed.next_power_of_two(), 0);
+    }
+}
+
+/// The size of a buffer.
+pub(super) fn room(buffer: &[u8]) -> u32 {
+    u32::try_from(buffer.len()).unwrap_or(u32::MAX)
+}
+
+impl<'a> BerkeleySession<'a> {
+    pub fn new(store: &'a BerkeleyDb, pass: Option<Pass<'a>>) -> BerkeleySession<'a> {
+        BerkeleySession {
+            store,
+            _pass: pass,
+            key: vec![0; FIRST_ROOM],
+            value: vec![0; FIRST_ROOM],
+            length: 0,
+            logged: 0,
+            ask_at: u64::from(store.checkpoint_kbyte) * 1024 / 8 / u64::from(store.sessions),
+        }
+    }
+
+    fn db(&self) -> *mut ffi::Db {
+        self.store.db.as_ptr()
+    }
+
+    /// Repeats a call for as long as the engine chooses it to give way to another session.
+    fn retry(mut call: impl FnMut() -> c_int) -> c_int {
+        loop {
+            match call() {
+                ffi::DEADLOCK => (),
+                code => return code,
+            }
+        }
+    }
+
+    fn put(&self, txn: *mut ffi::Txn, key: &[u8], value: &[u8]) -> Result<c_int> {
+        let (key_size, value_size) = (size(key)?, size(value)?);
+        // SAFETY: the database is open, the transaction is null or open; the engine copies key and value.
+        Ok(unsafe {
+            ffi::sb_bdb_put(self.db(), txn, key.as_ptr().cast(), key_size, value.as_ptr().cast(), value_size)
+        })
+    }
+
+    /// An application that keeps a log must make checkpoints, or the log grows for ever and recovery takes as long.
+    fn note_logged(&mut self, bytes: usize) -> Result<()> {
+        if self.store.checkpoint_kbyte == 0 {
+            return Ok(());
+        }
+        self.logged += bytes as u64 + LOG_OVERHEAD;
+        if self.logged < self.ask_at {
+            return Ok(());
+        }
+        self.logged = 0;
+        // SAFETY: the database is open.
+        check(unsafe { ffi::sb_bdb_checkpoint(self.db(), self.store.checkpoint_kbyte) })
+    }
+
+    /// All records in one transaction. Gives the engine's code, which is that of a deadlock if it chose this
+    /// transaction to give way: nothing of it remains then.
+    fn try_batch<T>(&self, items: &[T], one: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
+        let mut txn = ptr::null_mut();
+        // SAFETY: the database is open and has transactions.
+        check(unsafe { ffi::sb_bdb_begin(self.db(), &raw mut txn) })?;
+        for item in items {
+            let done = one(txn, item);
+            if !matches!(done, Ok(ffi::OK)) {
+                let done =
+                    done.and_then(|code| if code == ffi::DEADLOCK { Ok(code) } else { Err(message()) });
+                // SAFETY: the transaction is open, and not used afterwards.
+                return check(unsafe { ffi::sb_bdb_abort(txn) }).and(done);
+            }
+        }
+        // SAFETY: as above.
+        Ok(unsafe { ffi::sb_bdb_commit(txn) })
+    }
+
+    /// The same, until no other transaction was in its way; `bytes` go into the log.
+    fn batch<T>(
+        &mut self,
+        items: &[T],
+        bytes: usize,
+        one: impl Fn(&Self, *mut ffi::Txn, &T) -> Result<c_int>,
+    ) -> Result<()> {
+        loop {
+            match self.try_batch(items, |txn, item| one(self, txn, item))? {
+                ffi::DEADLOCK => (),
+                code => {
+                    check(code)?;
+                    return self.note_logged(bytes);
+                }
+            }
+        }
+    }
+
+    /// Opens a cursor, shows up to `limit` records from `self.key[..key_size]` on, and closes it. Gives the engine's
+    /// code at the end: not found where the records end. The key shown last is in `self.key`, its size in `key_size`.
+    fn walk(
+        &mut self,
+        key_size: &mut u32,
+        mut skip_first: bool,
+        limit: usize,
+        shown: &mut usize,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<c_int> {
+        let start = *key_size as usize;
+        let mut cursor = ptr::null_mut();
+        // SAFETY: the database is open.
+        check(unsafe { ffi::sb_bdb_cursor_open(self.db(), &raw mut cursor) })?;
+        let mut seek = 1;
+        let mut code = ffi::OK;
+        while *shown < limit {
+            let (mut key_len, mut value_len) = (*key_size, 0);
+            // SAFETY: the cursor is open; the buffers are as large as is said, and not looked at meanwhile.
+            code = unsafe {
+                ffi::sb_bdb_cursor_get(
+                    cursor,
+                    seek,
+                    self.key.as_mut_ptr().cast(),
+                    room(&self.key),
+                    &raw mut key_len,
+                    self.value.as_mut_ptr().cast(),
+                    room(&self.value),
+                    &raw mut value_len,
+                )
+            };
+            match code {
+                ffi::OK => (),
+                ffi::BUFFER_SMALL => {
+                    grow(&mut self.key, key_len);
+                    grow(&mut self.value, value_len);
+                    continue;
+                }
+                _ => break,
+            }
+            let same = skip_first && key_len as usize == start;
+            *key_size = key_len;
+            seek = 0;
+            if !(std::mem::take(&mut skip_first) && same) {
+                visit(&self.key[..key_len as usize], &self.value[..value_len as usize]);
+                *shown += 1;
+            }
+        }
+        // SAFETY: the cursor is open, and not used afterwards.
+        let closed = unsafe { ffi::sb_bdb_cursor_close(cursor) };
+        if closed == ffi::OK { Ok(code) } else { Err(message()) }
+    }
+}
+
+impl Session for BerkeleySession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        loop {
+            match self.put(ptr::null_mut(), key, value)? {
+                ffi::DEADLOCK => (),
+                code => {
+                    check(code)?;
+                    return self.note_logged(key.len() + value.len());
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let key_size = size(key)?;
+        let db = self.db();
+        let mut len = 0;
+        loop {
+            // SAFETY: the database is open; the buffer is as large as is said, and not looked at meanwhile.
+            let code = Self::retry(|| unsafe {
+                let buffer = self.value.as_mut_ptr().cast();
+                ffi::sb_bdb_get(db, key.as_ptr().cast(), key_size, buffer, room(&self.value), &raw mut len)
+            });
+            match code {
+                ffi::OK => {
+                    self.length = len as usize;
+                    visit(&self.value[..self.length]);
+                    return Ok(true);
+                }
+                ffi::NOT_FOUND => return Ok(false),
+                ffi::BUFFER_SMALL => grow(&mut self.value, len),
+                _ => return Err(message()),
+            }
+        }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        self.value.get(..self.length)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let key_size = size(key)?;
+        // SAFETY: the database is open.
+        let code = Self::retry(|| unsafe {
+            ffi::sb_bdb_delete(self.db(), ptr::null_mut(), key.as_ptr().cast(), key_size)
+        });
+        match code {
+            ffi::OK => self.note_logged(key.len()),
+            ffi::NOT_FOUND => Ok(()),
+            _ => Err(message()),
+        }
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        if self.store.hash {
+            return Err(StoreError::Unsupported("type=DB_HASH keeps its keys in no order".into()));
+        }
+        let mut key_size = size(from)?;
+        grow(&mut self.key, key_size);
+        self.key[..from.len()].copy_from_slice(from);
+        let mut shown = 0;
+        loop {
+            // After a deadlock the walk goes on behind the key that was shown last.
+            match self.walk(&mut key_size, shown > 0, limit, &mut shown, visit)? {
+                ffi::OK | ffi::NOT_FOUND => return Ok(shown),
+                ffi::DEADLOCK => (),
+                _ => return Err(message()),
+            }
+        }
+    }
+
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
+        let bytes = transaction::run(self.store, &mut self.value, work)?;
+        self.note_logged(bytes)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        if self.store.checkpoint_kbyte == 0 {
+            return records.iter().try_for_each(|(key, value)| self.insert(key, value));
+        }
+        let bytes = records.iter().map(|(key, value)| key.len() + value.len()).sum();
+        self.batch(records, bytes, |own, txn, (key, value)| own.put(txn, key, value))
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        if self.store.checkpoint_kbyte == 0 {
+            return keys.iter().try_for_each(|key| self.remove(key));
+        }
+        let bytes = keys.iter().map(|key| key.len()).sum();
+        self.batch(keys, bytes, |own, txn, key| {
+            let key_size = size(key)?;
+            // SAFETY: the database and the transaction are open.
+            let code = unsafe { ffi::sb_bdb_delete(own.db(), txn, key.as_ptr().cast(), key_size) };
+            Ok(if code == ffi::NOT_FOUND { ffi::OK } else { code })
+        })
+    }
+}

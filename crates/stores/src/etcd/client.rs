@@ -1,0 +1,325 @@
+//! A session with etcd: records below a beginning of their own, as it has no tables and takes no empty keys.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use prost::bytes::Bytes;
+use storebench_core::server::running::{Address, At};
+use storebench_core::store::{Result, StoreError};
+
+use super::connection::Connection;
+use super::members::{self, Told};
+use super::messages::{
+    AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
+    Ranged, Record, Status, Transaction,
+};
+use crate::support::server::socket::Socket;
+
+/// Where a server listens unless it is told otherwise.
+const PORT: u16 = 2379;
+/// The beginning of the name of a member's socket for clients: it is a file in the server's working folder, and must look like a host
+/// and a port.
+pub const SOCKET: &str = "client:";
+/// The user where a URL names none; a server without passwords asks for no name.
+pub const USER: &str = "root";
+/// The changes of one transaction that a server takes as shipped...
+const SHIPPED_TRANSACTION: usize = 128;
+/// ... and that a trial's own is told to take.
+pub const OWN_TRANSACTION: usize = 1 << 20;
+
+/// A session.
+pub struct Client {
+    connection: Connection,
+    place: Place,
+    /// The beginning of every key, and the first key after all of them.
+    beginning: Bytes,
+    end: Bytes,
+    /// Whether reads are answered without asking the other members.
+    pub serializable: bool,
+    /// The time between members and back, as it was asked for.
+    pub round_trip: Option<String>,
+    /// The record that was shown last.
+    shown: Bytes,
+}
+
+/// The way to the server.
+enum Place {
+    /// The trial's own: the folder of its socket, and its name.
+    Own(PathBuf, String),
+    Running(Address),
+}
+
+impl Place {
+    fn socket(&self) -> Result<Socket> {
+        let (socket, name) = match self {
+            Place::Own(folder, name) => (Socket::own(folder, name), "etcd".to_owned()),
+            Place::Running(address) => {
+                let socket = match &address.at {
+                    At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+                    At::Socket(path) => Socket::unix(path),
+                };
+                (socket, format!("etcd at {}", address.name()))
+            }
+        };
+        socket.map_err(StoreError::io(format!("connecting to {name}")))
+    }
+}
+
+fn is_leader(status: &Status) -> bool {
+    status.leader != 0 && status.header.as_ref().is_some_and(|header| header.member == status.leader)
+}
+
+impl Client {
+    /// A session with the trial's own server, whose socket is in this folder; where there are several, with the one that leads.
+    ///
+    /// # Errors
+    /// The server's; where none leads.
+    pub fn own(folder: &Path) -> Result<Client> {
+        let entries = fs::read_dir(folder).map_err(StoreError::io("looking for etcd's socket"))?;
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let names: Vec<String> = names.filter(|name| name.starts_with(SOCKET)).collect();
+        for name in names {
+            // One that is not there takes no calls.
+            let Ok(mut client) = Client::at(Place::Own(folder.to_path_buf(), name)) else { continue };
+            if client.leads()? {
+                return Ok(client);
+            }
+        }
+        Err(StoreError::Engine("no server of etcd leads".into()))
+    }
+
+    /// The number of the trial's own server that it talks to.
+    #[cfg(test)]
+    pub fn own_number(&self) -> usize {
+        match &self.place {
+            Place::Own(_, name) => name[SOCKET.len()..].parse().unwrap(),
+            Place::Running(_) => panic!("it is not the trial's own"),
+        }
+    }
+
+    pub fn leads(&mut self) -> Result<bool> {
+        Ok(is_leader(&self.status()?))
+    }
+
+    /// A session with a running server; with the leader, where the URL names several members of a cluster.
+    ///
+    /// # Errors
+    /// The servers'; where one of them can't be reached, they are not of one cluster and version, or none leads.
+    pub fn running(address: &Address) -> Result<Client> {
+        if address.others.is_empty() {
+            return Client::member(address);
+        }
+        let (mut told, mut leader) = (Vec::new(), None);
+        for one in address.each() {
+            let mut client = Client::member(&one).map_err(members::of(&one))?;
+            let status = client.status().map_err(members::of(&one))?;
+            let header = status.header.clone().unwrap_or_default();
+            if is_leader(&status) {
+                leader = Some(client);
+            }
+            told.push((
+                one.name(),
+                Told { cluster: header.cluster, member: header.member, version: status.version },
+            ));
+        }
+        members::expect_one_cluster(&told)?;
+        leader
+            .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
+    }
+
+    /// A session with one running server.
+    fn member(address: &Address) -> Result<Client> {
+        let password = std::env::var("ETCDCTL_PASSWORD").ok();
+        if password.is_none() && address.user != USER {
+            return Err(StoreError::Engine("no password for the URL's user: set ETCDCTL_PASSWORD".into()));
+        }
+        let mut client = Client::at(Place::Running(address.clone()))?;
+        if let Some(password) = password {
+            let name = address.user.clone();
+            client.connection.token = Some(client.connection.call(&Authenticate { name, password })?.token);
+        }
+        client.status()?;
+        if address.database.is_some() {
+            return Err(StoreError::Engine("etcd has no databases: leave out what follows the port".into()));
+        }
+        client.connection.let_in();
+        Ok(client)
+    }
+
+    fn at(place: Place) -> Result<Client> {
+        let mut client = Client {
+            connection: Connection::over(place.socket()?)?,
+            place,
+            beginning: Bytes::new(),
+            end: Bytes::new(),
+            serializable: false,
+            round_trip: None,
+            shown: Bytes::new(),
+        };
+        client.begin_keys_with("storebench");
+        Ok(client)
+    }
+
+    /// Has every key begin with this, and a slash.
+    pub fn begin_keys_with(&mut self, name: &str) {
+        // A zero is the sign after a slash.
+        (self.beginning, self.end) = (format!("{name}/").into(), format!("{name}0").into());
+    }
+
+    /// The folder of the server's socket and log, where it is the trial's own.
+    pub fn own_folder(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Own(folder, _) => Some(folder),
+            Place::Running(_) => None,
+        }
+    }
+
+    fn key(&self, key: &[u8]) -> Bytes {
+        [&self.beginning[..], key].concat().into()
+    }
+
+    /// Sets the value of a key.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
+        self.connection.call(&put).map(drop)
+    }
+
+    /// Shows the value of a key; whether it is there.
+    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
+        match self.connection.call(&range)?.records.pop() {
+            Some(record) => {
+                self.shown = record.value;
+                visit(&self.shown);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The value that was shown last.
+    pub fn shown(&self) -> &[u8] {
+        &self.shown
+    }
+
+    /// Shows so many records from a key on, in order; how many there were.
+    pub fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let serializable = self.serializable;
+        let range =
+            Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
+        let records = self.connection.call(&range)?.records;
+        records.iter().for_each(|Record { key, value }| visit(&key[self.beginning.len()..], value));
+        Ok(records.len())
+    }
+
+    /// Removes a key, which may be gone.
+    pub fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let key = self.key(key);
+        self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
+    }
+
+    /// Sets the values of keys, or removes those that have none here, all or none: on a running server, whose limit is not known, by
+    /// as many at a time as it takes as shipped. Of a key that is named twice the last counts, as no transaction may name one twice.
+    pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
+        let last: HashMap<&[u8], usize> =
+            changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
+        let changes = changes.iter().enumerate().filter(|(at, (key, _))| last[key] == *at);
+        let mut changes: Vec<Change> = changes.map(|(_, (key, value))| self.change(key, *value)).collect();
+        let most = if self.own_folder().is_some() { OWN_TRANSACTION } else { SHIPPED_TRANSACTION };
+        while !changes.is_empty() {
+            let rest = changes.split_off(changes.len().min(most));
+            self.connection.call(&Transaction { changes })?;
+            changes = rest;
+        }
+        Ok(())
+    }
+
+    fn change(&self, key: &[u8], value: Option<&[u8]>) -> Change {
+        let key = self.key(key);
+        let change = match value {
+            Some(value) => OneChange::Put(Put { key, value: Bytes::copy_from_slice(value) }),
+            None => OneChange::Delete(DeleteRange { key, end: Bytes::new() }),
+        };
+        Change { change: Some(change) }
+    }
+
+    /// The number of records.
+    pub fn count(&mut self) -> Result<u64> {
+        u64::try_from(self.counted()?.count).map_err(StoreError::engine)
+    }
+
+    fn counted(&mut self) -> Result<Ranged> {
+        let range = Range {
+            key: self.beginning.clone(),
+            end: self.end.clone(),
+            count_only: true,
+            ..Range::default()
+        };
+        self.connection.call(&range)
+    }
+
+    /// Removes all records. What a session that was killed has sent may still arrive: it ends with a look that finds none.
+    pub fn remove_all(&mut self) -> Result<()> {
+        loop {
+            let range = DeleteRange { key: self.beginning.clone(), end: self.end.clone() };
+            if self.connection.call(&range)?.deleted == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Forgets all former values, and writes the file of records anew.
+    pub fn compact(&mut self) -> Result<()> {
+        let revision = self.counted()?.header.unwrap_or_default().revision;
+        match self.connection.call(&Compaction { revision, physical: true }) {
+            // Nothing was written since it was done last.
+            Err(StoreError::Engine(told)) if told.contains("has been compacted") => {}
+            done => done.map(drop)?,
+        }
+        self.connection.call(&Defragment {}).map(drop)
+    }
+
+    /// The state of the server.
+    pub fn status(&mut self) -> Result<Status> {
+        self.connection.call(&AskStatus {})
+    }
+
+    /// The number of members of the cluster.
+    pub fn members(&mut self) -> Result<usize> {
+        Ok(self.connection.call(&AskMembers {})?.members.len())
+    }
+
+    /// The number of times that it has synced its log since it started.
+    ///
+    /// # Errors
+    /// The server's; when it does not tell.
+    pub fn syncs(&mut self) -> Result<u64> {
+        let mut socket = self.place.socket()?;
+        let mut told = Vec::new();
+        let asked =
+            socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").and_then(|()| socket.read_to_end(&mut told));
+        asked.map_err(|error| socket.lost(error))?;
+        let told = String::from_utf8_lossy(&told);
+        let count =
+            told.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));
+        count.and_then(|count| count.trim().parse().ok()).ok_or_else(|| {
+            StoreError::Engine("the server does not tell how often it has synced (/metrics)".into())
+        })
+    }
+
+    /// Whether it syncs its log for a change, by its own count: it is asked to remove what is not there, which is a change to the log
+    /// and to nothing else.
+    pub fn is_synced(&mut self) -> Result<bool> {
+        let before = self.syncs()?;
+        // A key outside the records'.
+        let key = self.end.clone();
+        self.connection.call(&DeleteRange { key, end: Bytes::new() })?;
+        Ok(self.syncs()? > before)
+    }
+}

@@ -1,0 +1,157 @@
+//! etcd's settings: what a server is started with, and whether it took them. It tells them in its log alone, so on a running server
+//! they are not known.
+
+use std::io::Read;
+use std::path::Path;
+
+use storebench_core::bounded;
+use storebench_core::server::DATA;
+use storebench_core::server::running::URL;
+use storebench_core::store::{
+    Given, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Setting, SettingDef, StoreError,
+};
+use storebench_core::units;
+
+use super::client::Client;
+use super::members;
+use crate::support::server::{LOG, PROGRAMS_SETTING, Plan};
+
+/// The setting that says who answers a read.
+pub const READS: &str = "reads";
+const SNAPSHOT_COUNT: &str = "snapshot-count";
+const QUOTA: &str = "quota-backend-bytes";
+/// The word for reads that no other member is asked for.
+pub const SERIALIZABLE: &str = "serializable";
+const LINEARIZABLE: &str = "linearizable";
+
+/// At 2 GiB, as shipped, a server takes no more writes; former values count.
+const OWN_QUOTA: u64 = 64 << 30;
+/// The bytes of a log in which the line with the settings is looked for: it is among the first.
+const FIRST_BYTES: u64 = 1 << 20;
+const READ_BY: &str = "the server's log";
+
+/// The settings that a user may give.
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        URL,
+        "etcd://host:port or etcd+unix:///path",
+        "a private server for each trial",
+        "a running server to use instead; reads can be set there, and nothing else (docs/servers.md)",
+    )
+    .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
+    SettingDef::new(
+        READS,
+        "linearizable or serializable",
+        "linearizable",
+        "whether a read sees all that was acknowledged before it, or what the member has that is asked",
+    ),
+    SettingDef::new(
+        NODES,
+        "1, 3 or 5",
+        "1, at the guarantee node 3",
+        "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
+    )
+    .promising("1 is power; 3 and 5 are node")
+    .read_by("the cluster's list of members"),
+    SettingDef::new(
+        ROUND_TRIP,
+        "a time, such as 500us",
+        "none",
+        "how long what a server sends to another and its answer are on their way, as between machines",
+    ),
+    SettingDef::new(
+        SNAPSHOT_COUNT,
+        "a whole number from 1",
+        "100000 before version 3.6, from then on 10000",
+        "after so many changes the state is saved, and the log before it can go",
+    )
+    .read_by(READ_BY),
+    SettingDef::new(
+        QUOTA,
+        "a size",
+        "64 GiB (as shipped 2 GiB)",
+        "with more data, former values among them, no write is taken",
+    )
+    .bytes()
+    .read_by(READ_BY),
+];
+
+/// Works out the settings for `options`. There is no cache: the keys are in the server's memory, the records in the page cache.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let of_session = given.text(URL).map(|_| &[URL, READS][..]);
+    let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
+    members::check(&given, &plan, &options.directory.join(DATA))?;
+    Ok(plan)
+}
+
+/// The harness's value of a setting that the user does not give.
+fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
+    match name {
+        QUOTA => Some(OWN_QUOTA.to_string()),
+        NODES if options.guarantee == Some(Guarantee::Node) => Some("3".into()),
+        _ => None,
+    }
+}
+
+/// The tier that settings give, as the server syncs.
+pub fn tier(settings: &[Setting]) -> Guarantee {
+    let is_one = |setting: &Setting| setting.name == NODES && setting.value != "1";
+    if settings.iter().any(is_one) { Guarantee::Node } else { Guarantee::Power }
+}
+
+/// The user's value of a setting, as it is read back.
+fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+    let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
+    match name {
+        READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),
+        NODES => Ok(given.word(name, &["1", "3", "5"])?.map(str::to_owned)),
+        ROUND_TRIP => match given.text(name) {
+            Some(text) if units::parse_duration(text).is_err() => {
+                Err(given.refuse(name, "a time, such as 500us"))
+            }
+            text => Ok(text.map(str::to_owned)),
+        },
+        SNAPSHOT_COUNT => number(1..=1 << 50),
+        QUOTA => number(1..=1 << 50),
+        _ => Ok(None),
+    }
+}
+
+/// The settings of a planned server that go to its command line.
+pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
+    let of_server = plan.values.iter().filter(|(name, _)| [SNAPSHOT_COUNT, QUOTA].contains(name));
+    of_server.map(|(name, value)| (*name, value.clone()))
+}
+
+/// Every setting that the server tells, in the order of [`SETTINGS`].
+///
+/// # Errors
+/// When the trial's own did not tell them.
+pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
+    let reads = if client.serializable { SERIALIZABLE } else { LINEARIZABLE };
+    let mut settings = vec![Setting::given(READS, reads), Setting::read_back(NODES, client.members()?)];
+    settings.extend(client.round_trip.iter().map(|time| Setting::given(ROUND_TRIP, time)));
+    if let Some(folder) = client.own_folder() {
+        settings.extend(told_in(folder)?);
+    }
+    Ok(settings)
+}
+
+fn told_in(folder: &Path) -> Result<Vec<Setting>> {
+    let mut log = Vec::new();
+    let file = bounded::plain_file(&folder.join(LOG));
+    let read = file.and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut log));
+    read.map_err(StoreError::io("reading the server's log"))?;
+    let log = String::from_utf8_lossy(&log);
+    let told = log.lines().find(|line| line.contains("\"starting an etcd server\""));
+    let told: serde_json::Value = told.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    let settings =
+        [SNAPSHOT_COUNT, QUOTA].map(|name| told[name].as_u64().map(|value| Setting::read_back(name, value)));
+    let settings: Option<Vec<Setting>> = settings.into_iter().collect();
+    settings.ok_or_else(|| StoreError::Engine("the server's log does not tell its settings".into()))
+}

@@ -1,0 +1,262 @@
+//! A connection to etcd: calls of gRPC, one at a time, over HTTP/2 as `h2` speaks it. Nothing runs beside the caller: while an answer is
+//! awaited, the thread sleeps on the socket.
+
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use h2::client::{Builder, Connection as Driver, SendRequest};
+use http::{HeaderMap, Request, StatusCode};
+use prost::Message;
+use prost::bytes::{BufMut, Bytes, BytesMut};
+use storebench_core::store::{Result, StoreError};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::messages::Call;
+use crate::support::server::socket::Socket;
+
+/// The bytes of an answer that may be under way unread.
+const WINDOW: u32 = 64 << 20;
+/// The bytes before a message: whether it is compressed, and its length.
+const HEAD: usize = 5;
+
+/// A connection.
+pub struct Connection {
+    sender: SendRequest<Bytes>,
+    engine: Engine,
+    /// The proof of who this is, where the server wants one.
+    pub token: Option<String>,
+}
+
+impl Connection {
+    /// Begins to speak HTTP/2 over a socket that is connected.
+    ///
+    /// # Errors
+    /// The system's, or the server's.
+    pub fn over(socket: Socket) -> Result<Connection> {
+        let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
+        let near = both.map_err(|error| socket.lost(error))?;
+        let state = Arc::new(State::default());
+        let mut builder = Builder::new();
+        builder.initial_window_size(WINDOW).initial_connection_window_size(WINDOW);
+        let mut waiting = Waiting { socket, state: state.clone() };
+        let shake = builder.handshake::<_, Bytes>(Stream { socket: near, state });
+        let mut shake = std::pin::pin!(shake);
+        let (sender, driver) = waiting.until(|context| shake.as_mut().poll(context).map_err(Failed::from))?;
+        Ok(Connection { sender, engine: Engine { driver, waiting }, token: None })
+    }
+
+    /// The server has let the session in: from now on it waits as long as the server works.
+    pub fn let_in(&mut self) {
+        self.engine.waiting.socket.let_in();
+    }
+
+    /// Calls the server, and waits for its answer.
+    ///
+    /// # Errors
+    /// The server's, in its words; the system's.
+    pub fn call<C: Call>(&mut self, asked: &C) -> Result<C::Answer> {
+        let (engine, sender) = (&mut self.engine, &mut self.sender);
+        engine.until(|context| sender.poll_ready(context))?;
+        let request = Request::post(format!("http://localhost{}", C::PATH))
+            .header("te", "trailers")
+            .header("content-type", "application/grpc");
+        let request = self.token.iter().fold(request, |request, token| request.header("token", token));
+        let request = request.body(()).map_err(StoreError::engine)?;
+        let (mut answer, mut body) = sender.send_request(request, false).map_err(StoreError::engine)?;
+        body.send_data(framed(asked)?, true).map_err(StoreError::engine)?;
+        let answer = engine.until(|context| Pin::new(&mut answer).poll(context))?;
+        if answer.status() != StatusCode::OK {
+            return Err(StoreError::Engine(format!("the server answered with {}", answer.status())));
+        }
+        // An answer without a message has all in its head.
+        refusal(answer.headers())?;
+        let mut stream = answer.into_body();
+        let mut received = Bytes::new();
+        while let Some(piece) = engine.until(|context| stream.poll_data(context).map(Option::transpose))? {
+            stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
+            received = joined(received, piece);
+        }
+        let trailers = engine.until(|context| stream.poll_trailers(context))?;
+        refusal(&trailers.unwrap_or_default())?;
+        if received.len() < HEAD || received[0] != 0 {
+            return Err(StoreError::Engine("the server sent an answer that can't be read".into()));
+        }
+        C::Answer::decode(received.slice(HEAD..)).map_err(StoreError::engine)
+    }
+}
+
+/// A message as gRPC sends it.
+fn framed(message: &impl Message) -> Result<Bytes> {
+    let length = message.encoded_len();
+    let mut bytes = BytesMut::with_capacity(HEAD + length);
+    bytes.put_u8(0);
+    bytes.put_u32(u32::try_from(length).map_err(StoreError::engine)?);
+    message.encode(&mut bytes).map_err(StoreError::engine)?;
+    Ok(bytes.freeze())
+}
+
+/// An answer is mostly one piece, which is not copied.
+fn joined(before: Bytes, piece: Bytes) -> Bytes {
+    if before.is_empty() {
+        return piece;
+    }
+    let mut all = before.try_into_mut().unwrap_or_else(|before| BytesMut::from(&before[..]));
+    all.extend_from_slice(&piece);
+    all.freeze()
+}
+
+/// The error that an answer's head or end tells.
+fn refusal(headers: &HeaderMap) -> Result<()> {
+    let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    match text("grpc-status") {
+        Some(status) if status != "0" => {
+            let message = text("grpc-message").filter(|message| !message.is_empty());
+            Err(StoreError::Engine(
+                message.unwrap_or_else(|| format!("the server refused it: gRPC status {status}")),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Does the work of the connection whenever somebody waits for an answer.
+struct Engine {
+    driver: Driver<Stream, Bytes>,
+    waiting: Waiting,
+}
+
+impl Engine {
+    /// Waits until something that goes over the connection is there.
+    fn until<T>(
+        &mut self,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, h2::Error>>,
+    ) -> Result<T> {
+        let driver = &mut self.driver;
+        self.waiting.until(|context| {
+            if let Poll::Ready(done) = poll(context) {
+                return Poll::Ready(done.map_err(Failed::from));
+            }
+            // If that reads the answer, it wakes this thread before it sleeps.
+            let ended = std::task::ready!(Pin::new(&mut *driver).poll(context));
+            let lost =
+                || Failed::Lost(io::Error::new(ErrorKind::UnexpectedEof, "it has ended the connection"));
+            Poll::Ready(Err(ended.map_or_else(Failed::from, |()| lost())))
+        })
+    }
+}
+
+/// The place where the thread sleeps.
+struct Waiting {
+    socket: Socket,
+    state: Arc<State>,
+}
+
+impl Waiting {
+    /// Polls until it is done, and sleeps on the socket in between.
+    fn until<T>(
+        &mut self,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, Failed>>,
+    ) -> Result<T> {
+        let waker = Waker::from(self.state.clone());
+        let mut context = Context::from_waker(&waker);
+        loop {
+            match poll(&mut context) {
+                Poll::Ready(done) => return done.map_err(|failed| self.told(failed)),
+                Poll::Pending if self.state.woken.swap(false, Ordering::Relaxed) => {}
+                Poll::Pending => self.sleep().map_err(|error| self.socket.lost(error))?,
+            }
+        }
+    }
+
+    fn sleep(&self) -> io::Result<()> {
+        match self.socket.wait(self.state.is_full.swap(false, Ordering::Relaxed)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The failure, with the end of the server's log where the connection is lost.
+    fn told(&self, failed: Failed) -> StoreError {
+        match failed {
+            Failed::Lost(error) => self.socket.lost(error),
+            Failed::Refused(error) if error.is_io() => {
+                self.socket.lost(error.into_io().unwrap_or_else(|| ErrorKind::Other.into()))
+            }
+            Failed::Refused(error) => StoreError::engine(error),
+        }
+    }
+}
+
+/// The reason that there is no answer.
+enum Failed {
+    /// The connection is gone.
+    Lost(io::Error),
+    /// The protocol's, or the system's as it tells that.
+    Refused(h2::Error),
+}
+
+impl From<h2::Error> for Failed {
+    fn from(error: h2::Error) -> Failed {
+        Failed::Refused(error)
+    }
+}
+
+/// The facts that are left for whoever sleeps.
+#[derive(Default)]
+struct State {
+    /// There is more to do before it.
+    woken: AtomicBool,
+    /// The socket took not all that is to be sent.
+    is_full: AtomicBool,
+}
+
+impl Wake for State {
+    fn wake(self: Arc<Self>) {
+        self.woken.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The socket as `h2` reads and writes it.
+struct Stream {
+    socket: Socket,
+    state: Arc<State>,
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.socket.read_now(into.initialize_unfilled()) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                Poll::Pending
+            }
+            read => Poll::Ready(read.map(|count| into.advance(count))),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        match io::Write::write(&mut self.socket, from) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                self.state.is_full.store(true, Ordering::Relaxed);
+                Poll::Pending
+            }
+            written => Poll::Ready(written),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,241 @@
+//! etcd as a kind of server: the things that it does in its own way.
+
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::process::Signal;
+use storebench_core::server::Known;
+use storebench_core::server::relay::Relay;
+use storebench_core::server::running::Address;
+use storebench_core::store::{Guarantee, OpenOptions, ROUND_TRIP, Result, Session, Setting, StoreError};
+
+use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
+use super::config::{self, READS, SERIALIZABLE};
+use super::members;
+use super::session::Records;
+use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server};
+
+/// The beginnings of the names of sockets for other members, and of those of the network between them.
+const PEERS: &str = "peers:";
+const RELAY: &str = "relay:";
+/// The address at which others are told to call. Nobody does.
+const NOWHERE: &str = "http://storebench.invalid:1";
+const NAME: &str = "storebench";
+/// The bytes of a request that a trial's own server takes, so that batches and large values go through; as shipped it is 1.5 MiB.
+const OWN_REQUEST_BYTES: u32 = 256 << 20;
+
+static PROGRAMS: Programs = Programs {
+    product: "etcd",
+    server: "etcd",
+    maker: None,
+    folders: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+    by_version: &[],
+    version: &["--version"],
+    version_in,
+    oldest: "3.4",
+    get: "apt-get install etcd-server, or brew install etcd",
+    user: "etcd",
+    found: OnceLock::new(),
+};
+
+/// etcd's.
+pub enum EtcdServer {}
+
+impl Server for EtcdServer {
+    type Client = Client;
+    /// The syncs that it had counted before the store was opened are all that is known of it.
+    type Kept = ();
+
+    const STORE: &'static str = "etcd";
+    const KNOWN: Known = Known { programs: &["etcd"], users: &["etcd"], shared_memory: |_| None };
+    const SCHEMES: &'static [&'static str] = &["etcd", "etcd+unix"];
+    const USER: Option<&'static str> = Some(USER);
+    const START_S: f64 = 1.2;
+    /// It makes its files itself, so the folder is all.
+    const SIGN: &'static str = ".";
+    const SAYING: &'static Saying =
+        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
+    const HOLDER: &'static str = "keys that begin with";
+    const SYNCS: &'static str = "wal_syncs";
+
+    fn programs() -> &'static Programs {
+        &PROGRAMS
+    }
+
+    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+        config::plan(options)
+    }
+
+    fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
+        let (nodes, number) = (members::nodes(plan), at.member);
+        let peers = if members::one_way(plan).is_some() { RELAY } else { PEERS };
+        let called =
+            |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
+        let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
+        let cluster: Vec<String> =
+            numbers.map(|number| format!("{NAME}{number}={}", called(number))).collect();
+        let data = at.own_data();
+        let own = [
+            ("name", format!("{NAME}{number}")),
+            ("data-dir", data.display().to_string()),
+            ("listen-client-urls", format!("unix://{SOCKET}{number}")),
+            ("listen-peer-urls", format!("unix://{PEERS}{number}")),
+            ("advertise-client-urls", NOWHERE.to_owned()),
+            ("initial-advertise-peer-urls", called(number)),
+            ("initial-cluster", cluster.join(",")),
+            ("max-txn-ops", OWN_TRANSACTION.to_string()),
+            ("max-request-bytes", OWN_REQUEST_BYTES.to_string()),
+            ("logger", "zap".to_owned()),
+            ("log-outputs", "stderr".to_owned()),
+        ];
+        let all = own.into_iter().chain(config::arguments(plan));
+        all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+    }
+
+    fn members(plan: &Plan, data: &Path) -> Vec<usize> {
+        members::to_start(plan, data)
+    }
+
+    fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
+        let Some(one_way) = members::one_way(plan) else { return Ok(None) };
+        let names = |number| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
+        let names: Vec<_> = (1..=members::nodes(plan)).map(names).collect();
+        let relay = Relay::start(socket, &names, one_way)
+            .map_err(StoreError::io("starting the network between servers"))?;
+        Ok(Some(relay))
+    }
+
+    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(members::lose);
+
+    /// It takes connections before a leader is chosen, and calls from then on.
+    fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
+        Client::own(socket).and_then(|mut client| client.count()).is_ok()
+    }
+
+    fn connect_own(socket: &Path) -> Result<Client> {
+        Client::own(socket)
+    }
+
+    fn connect(address: &Address) -> Result<Client> {
+        Client::running(address)
+    }
+
+    /// Keys need nothing that holds them.
+    fn create(_client: &mut Client, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
+        client.begin_keys_with(name);
+        Self::begin(client, plan);
+        Ok(())
+    }
+
+    fn begin(client: &mut Client, plan: &Plan) {
+        client.serializable = plan.value(READS) == Some(SERIALIZABLE);
+        client.round_trip = plan.value(ROUND_TRIP).map(str::to_owned);
+    }
+
+    fn drop_command(name: &str) -> String {
+        format!("etcdctl del --prefix {name}/")
+    }
+
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.begin_keys_with(name);
+        client.remove_all()
+    }
+
+    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
+        config::read_all(client)
+    }
+
+    fn tier(settings: &[Setting]) -> Guarantee {
+        config::tier(settings)
+    }
+
+    fn look_at(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
+        // Whether it syncs is told nowhere, so it is tried.
+        if !client.is_synced()? {
+            let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
+            return Err(StoreError::Unsupported(why.into()));
+        }
+        Ok(())
+    }
+
+    fn synced(client: &mut Client, (): &()) -> Result<Option<u64>> {
+        client.syncs().map(Some)
+    }
+
+    /// Former values stay, as shipped, and the file of records is written every 100 ms.
+    fn settle(_client: &mut Client, (): &(), _running: Option<&Running>) -> Result<()> {
+        Ok(())
+    }
+
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
+        client.compact()?;
+        Ok(Some("compact and defrag"))
+    }
+
+    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+        let size = match running {
+            Some(_) => None,
+            None => u64::try_from(client.status()?.size).ok(),
+        };
+        Ok(("db_size", size))
+    }
+
+    fn version(client: &mut Client) -> Result<String> {
+        Ok(client.status()?.version)
+    }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        client.count()
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(Records(client)))
+    }
+}
+
+/// Of `etcd Version: 3.4.23`, the first line.
+fn version_in(said: &str) -> Option<String> {
+    let (_, version) = said.split_once("etcd Version: ")?;
+    version.split_whitespace().next().map(str::to_owned)
+}
+
+/// The last line that is more than a warning says why it ended; an option that it does not take stands in the first.
+fn last_words(log: &str) -> Option<String> {
+    let told = |line: &str| -> Option<String> {
+        let line: serde_json::Value = serde_json::from_str(line).ok()?;
+        if !matches!(line["level"].as_str()?, "error" | "panic" | "fatal") {
+            return None;
+        }
+        let words = [line["msg"].as_str(), line["error"].as_str()];
+        Some(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
+    };
+    let first =
+        || log.lines().find(|line| !line.trim().is_empty() && !line.starts_with('{')).map(str::to_owned);
+    log.lines().rev().find_map(told).or_else(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read() {
+        assert_eq!(version_in("etcd Version: 3.4.23\nGit SHA: x\n").as_deref(), Some("3.4.23"));
+        assert_eq!(version_in("of another kind"), None);
+    }
+
+    #[test]
+    fn the_last_words_say_what_is_wrong() {
+        let log = "{\"level\":\"info\",\"msg\":\"ready\"}\n{\"level\":\"fatal\",\"msg\":\"discovery failed\",\"error\":\"no space\"}\n\
+                   {\"level\":\"warn\",\"msg\":\"slow\"}\n";
+        assert_eq!(last_words(log).as_deref(), Some("discovery failed: no space"));
+        let option = "flag provided but not defined: -colour\nUsage:\n";
+        assert_eq!(last_words(option).as_deref(), Some("flag provided but not defined: -colour"));
+        assert_eq!(last_words("{\"level\":\"info\",\"msg\":\"ready\"}\n"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Servers that are one store, a cluster: how many they are, the network between them, and the loss of one. The data of each are in a folder
+//! of its number, in that of the store's data; of a single one they are there directly.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use storebench_core::server::DATA;
+use storebench_core::server::running::Address;
+use storebench_core::store::{Given, NODES, ROUND_TRIP, Result, StoreError, expect_taken};
+use storebench_core::units;
+
+use crate::support::server::Plan;
+
+/// The most servers of a cluster.
+const MOST_NODES: usize = 5;
+
+/// The folder that the data of a single one have.
+const SINGLE: &str = "member";
+
+/// Refuses a network where there is one server, and as many servers as the data are not of. A cluster's data have a folder for each
+/// that was not lost.
+///
+/// # Errors
+/// For these, with a sentence that says how it can be had.
+pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
+    let nodes = nodes(plan);
+    if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
+        return Err(given
+            .refuse(ROUND_TRIP, "of use with one server: ask for nodes=3 too, or for the guarantee node"));
+    }
+    if nodes > 1 && data.join(SINGLE).exists() {
+        expect_taken(NODES, &nodes, &1)?;
+    }
+    if nodes == 1 && numbers(data).next().is_some() {
+        expect_taken(NODES, &nodes, &numbers(data).count())?;
+    }
+    Ok(())
+}
+
+/// The servers of a plan.
+pub fn nodes(plan: &Plan) -> usize {
+    plan.parsed(NODES).unwrap_or(1)
+}
+
+/// The time that a message takes from one to another, where it is to take any.
+pub fn one_way(plan: &Plan) -> Option<Duration> {
+    plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
+}
+
+/// The numbers of those of several that have data in a folder.
+fn numbers(data: &Path) -> impl Iterator<Item = usize> {
+    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+}
+
+/// The numbers of the servers to start on these data. One server is number 0. Of a cluster's those that were lost are not started again:
+/// what they had promised is lost, too.
+pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
+    let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
+    match nodes {
+        1 => vec![0],
+        _ if there.is_empty() => (1..=nodes).collect(),
+        _ => there,
+    }
+}
+
+/// Deletes the data of the first server that has any in a store's folder.
+///
+/// # Errors
+/// The system's; where there is none.
+pub fn lose(folder: &Path) -> io::Result<()> {
+    let data = folder.join(DATA);
+    let first = numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
+    fs::remove_dir_all(data.join(first.to_string()))
+}
+
+/// The facts that a running member of a cluster tells of itself.
+pub struct Told {
+    /// The number of its cluster; a server alone is one, too.
+    pub cluster: u64,
+    /// Its own number.
+    pub member: u64,
+    /// The server's version.
+    pub version: String,
+}
+
+/// Refuses members that are of several clusters, that are one and the same, or that have several versions. They have names for the
+/// message.
+///
+/// # Errors
+/// [`StoreError::Engine`] with what each of two members tells.
+pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
+    let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
+    let refuse = |why: String| Err(StoreError::Engine(why));
+    for (at, (name, other)) in others.iter().enumerate() {
+        if other.cluster != told.cluster {
+            let (cluster, its) = (told.cluster, other.cluster);
+            return refuse(format!(
+                "{first} and {name} are not of one cluster: {cluster:016x} and {its:016x}"
+            ));
+        }
+        if let Some((same, _)) = members[..=at].iter().find(|(_, one)| one.member == other.member) {
+            return refuse(format!("{same} and {name} are the same server: name each member once"));
+        }
+        if other.version != told.version {
+            return refuse(format!(
+                "{first} has version {}, and {name} has {}: the members of a cluster that is measured have one",
+                told.version, other.version
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Names the member of a cluster that an error is of.
+pub fn of(member: &Address) -> impl Fn(StoreError) -> StoreError {
+    let name = member.name();
+    move |error| match error {
+        StoreError::Io { context, source } if context.contains(&name) => StoreError::Io { context, source },
+        StoreError::Io { context, source } => {
+            StoreError::Io { context: format!("{name}: {context}"), source }
+        }
+        StoreError::Engine(why) => StoreError::Engine(format!("{name}: {why}")),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_one_cluster_have_one_version() {
+        let one = |name: &str, cluster, member, version: &str| {
+            (name.to_owned(), Told { cluster, member, version: version.into() })
+        };
+        let told = |members: &[(String, Told)]| expect_one_cluster(members).map_err(|why| why.to_string());
+        let a = || one("a", 1, 10, "3.4");
+        assert_eq!(told(&[a(), one("b", 1, 11, "3.4")]), Ok(()));
+        let clusters = told(&[a(), one("b", 2, 11, "3.4")]).unwrap_err();
+        assert!(clusters.contains("a and b are not of one cluster: 0000000000000001 and 00"), "{clusters}");
+        let versions = told(&[a(), one("b", 1, 11, "3.5")]).unwrap_err();
+        assert!(versions.contains("a has version 3.4, and b has 3.5"), "{versions}");
+        let twice = told(&[a(), one("b", 1, 11, "3.4"), one("B", 1, 11, "3.4")]).unwrap_err();
+        assert!(twice.contains("b and B are the same server"), "{twice}");
+    }
+}

@@ -1,0 +1,481 @@
+//! `fjall`: a log-structured merge tree.
+
+mod plan;
+mod transaction;
+
+use std::time::Duration;
+
+use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
+};
+
+use self::plan::{Fixed, Plan};
+use super::compiled;
+use super::support::hold_to_tier;
+
+/// fjall.
+pub const FJALL: StoreDef = StoreDef {
+    name: "fjall",
+    kind: Kind::Engine,
+    summary: "log-structured merge tree, in Rust",
+    practice: "a folder of files; back it up while it is closed; one process at a time",
+    // It has no call that says its version: this is what Cargo resolved when the program was built.
+    version: &|| env!("STOREBENCH_FJALL_VERSION").into(),
+    capabilities: Capabilities {
+        compacts_beside: true,
+        held_reader: true,
+        threads: Threads::Many,
+        transactions: true,
+        compression: Some("lz4"),
+        batch: Batch::Atomic,
+        // Noticing would take a read before each write, which such a tree is made to avoid.
+        notices_existing: false,
+        notices_missing: false,
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "manual_journal_persist=true",
+            atomic_replace: true,
+            dangers: &[Danger::of(
+                Loss::Newest,
+                Loss::Whole,
+                "it can refuse to open until its journal is cut by hand",
+            )],
+        },
+        Offer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
+        Offer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
+    ],
+    shipped: Guarantee::Process,
+    settings: plan::SETTINGS,
+    snippet: Some(include_str!("../snippets/fjall.rs.txt")),
+    python: Some(include_str!("../snippets/fjall.py")),
+    open: Ok(&open),
+    ..StoreDef::DEFAULT
+};
+
+/// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages
+/// (docs/guarantees.md).
+const JOURNAL: &[Danger] =
+    &[Danger::of(Loss::Nothing, Loss::Whole, "it can refuse to open until its journal is cut by hand")];
+
+/// The same where each write is synced.
+const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
+    Loss::Nothing,
+    Loss::Whole,
+    "it syncs each write, but can refuse to open until its journal is cut by hand",
+)];
+
+const MAX_KEY_BYTES: usize = u16::MAX as usize;
+
+/// The levels of a tree, which fjall fixes.
+const LEVELS: usize = 7;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let plan = Plan::new(options)?;
+    let guarantee = hold_to_tier(options, plan.tier())?;
+    let (database, optimistic) = plan.open_database(options)?;
+    let (keyspace, fixed) = plan.open_keyspace(&database)?;
+    // Handing on to the operating system is fjall's own doing, unless the keyspace was made without it.
+    let after_write = plan.persist.filter(|mode| *mode != PersistMode::Buffer || !fixed.flushes_by_itself());
+    Ok(Box::new(Fjall { keyspace, database, optimistic, plan, fixed, after_write, guarantee }))
+}
+
+struct Fjall {
+    keyspace: Keyspace,
+    database: Database,
+    /// The same, with transactions, where these were asked for.
+    optimistic: Option<OptimisticTxDatabase>,
+    plan: Plan,
+    fixed: Fixed,
+    /// The mode in which a session persists the journal after each write.
+    after_write: Option<PersistMode>,
+    guarantee: Guarantee,
+}
+
+impl Fjall {
+    /// Waits until the memory tables that are full are written out and no compaction runs.
+    fn wait_for_workers(&self) -> Result<()> {
+        while self.database.outstanding_flushes() > 0
+            || self.keyspace.sealed_memtable_count() > 0
+            || self.database.active_compactions() > 0
+        {
+            // Fails once a worker has, and so ends a wait that would have no end.
+            self.database.persist(PersistMode::Buffer).map_err(StoreError::engine)?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// The figures that a compaction changes.
+    fn shape(&self) -> (Vec<Option<usize>>, u64) {
+        let tables = (0..LEVELS).map(|level| self.keyspace.tree.level_table_count(level)).collect();
+        (tables, self.keyspace.disk_space())
+    }
+
+    fn after_write(&self) -> Result<()> {
+        match self.after_write {
+            None => Ok(()),
+            Some(mode) => self.database.persist(mode).map_err(StoreError::engine),
+        }
+    }
+}
+
+impl Store for Fjall {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(FjallSession { store: self, appending: None }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// Reads all keys: the tree has no count of those that are not superseded.
+    fn count(&self) -> Result<u64> {
+        Ok(self.keyspace.len().map_err(StoreError::engine)? as u64)
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.database.snapshot())))
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.keyspace.rotate_memtable().map_err(StoreError::engine)?;
+        // fjall says whether its workers compact, but not whether they still have to: so this thread runs the
+        // keyspace's own strategy too, until neither finds anything to do.
+        loop {
+            self.wait_for_workers()?;
+            let before = self.shape();
+            let oldest_needed = self.database.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+            let strategy = self.keyspace.config.compaction_strategy.clone();
+            self.keyspace.tree.compact(strategy, oldest_needed).map_err(StoreError::engine)?;
+            if self.database.active_compactions() == 0 && self.shape() == before {
+                return self.database.persist(PersistMode::SyncAll).map_err(StoreError::engine);
+            }
+        }
+    }
+
+    fn compact_beside(&self) -> Result<Option<&'static str>> {
+        self.keyspace.major_compact().map_err(StoreError::engine)?;
+        Ok(Some("major_compact"))
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let mut settings = self.plan.settings(&self.database, &self.keyspace, self.fixed);
+        settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
+        Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(compiled::rust())
+    }
+
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
+        let database = &self.database;
+        let of = |work, count, under_way| Upkeep { work, count, under_way };
+        let persisted = self.keyspace.tree.get_highest_persisted_seqno().map_or(0, |newest| newest + 1);
+        let flushes = database.outstanding_flushes() + self.keyspace.sealed_memtable_count();
+        let compactions = database.compactions_completed() as u64;
+        Ok(vec![
+            of("flush", persisted, flushes > 0),
+            of("compaction", compactions, database.active_compactions() > 0),
+        ])
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let database = &self.database;
+        Ok(vec![
+            Setting::read_back("tables", self.keyspace.table_count()),
+            Setting::read_back("journals", database.journal_count()),
+            Setting::read_back("cache_used_bytes", database.cache_size()),
+            Setting::read_back("memtable_bytes", database.write_buffer_size()),
+            Setting::read_back("compactions", database.compactions_completed()),
+            Setting::read_back("compaction_us", database.time_compacting().as_micros()),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // Dropping a database does not say whether its journal was written, so this does it before.
+        self.database.persist(PersistMode::Buffer).map_err(StoreError::engine)
+    }
+}
+
+struct FjallSession<'a> {
+    store: &'a Fjall,
+    /// The sorted tables that records are being written to.
+    appending: Option<Appending<'a>>,
+}
+
+/// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall has no name for the
+/// type that does it.
+type Appending<'a> = Box<dyn FnMut(Option<&[(&[u8], &[u8])]>) -> Result<()> + 'a>;
+
+impl<'a> FjallSession<'a> {
+    fn begin_appending(&self) -> Result<Appending<'a>> {
+        let mut ingestion = Some(self.store.keyspace.start_ingestion().map_err(StoreError::engine)?);
+        Ok(Box::new(move |records| match records {
+            Some(records) => records.iter().try_for_each(|(key, value)| {
+                check(key, value)?;
+                let tables = ingestion.as_mut().ok_or_else(ended)?;
+                tables.write(*key, *value).map_err(StoreError::engine)
+            }),
+            None => ingestion.take().ok_or_else(ended)?.finish().map_err(StoreError::engine),
+        }))
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check(key, value)?;
+        if self.store.optimistic.is_some() {
+            return self.alone(&mut |transaction| transaction.put(key, value));
+        }
+        self.store.keyspace.insert(key, value).map_err(StoreError::engine)?;
+        self.store.after_write()
+    }
+
+    /// A write by itself beside transactions, which are told of one another only if it is one, too.
+    fn alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
+        match self.transact(work) {
+            // It has read nothing that could have changed.
+            Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
+            done => done,
+        }
+    }
+}
+
+impl Session for FjallSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        check(key, &[])?;
+        let value = self.store.keyspace.get(key).map_err(StoreError::engine)?;
+        Ok(value.map(|value| visit(&value)).is_some())
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        check(key, &[])?;
+        self.store.keyspace.remove(key).map_err(StoreError::engine)?;
+        self.store.after_write()
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        if from.len() > MAX_KEY_BYTES {
+            return Err(too_long());
+        }
+        let mut count = 0;
+        for record in self.store.keyspace.range(from..).take(limit) {
+            let (key, value) = record.into_inner().map_err(StoreError::engine)?;
+            visit(&key, &value);
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
+        match &self.store.optimistic {
+            Some(database) => transaction::run(database, &self.store.keyspace, self.store.plan.persist, work),
+            None => Err(StoreError::Unsupported("this store was opened without transactions".into())),
+        }
+    }
+
+    /// Past the transactions, which would keep the keys of thousands of batches in memory to compare theirs: a batch's records
+    /// are new, so that none can have read them.
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let mut batch = self.store.database.batch().durability(self.store.plan.persist);
+        for (key, value) in records {
+            check(key, value)?;
+            batch.insert(&self.store.keyspace, *key, *value);
+        }
+        batch.commit().map_err(StoreError::engine)
+    }
+
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
+        let mut appending = match self.appending.take() {
+            Some(appending) => appending,
+            None => self.begin_appending()?,
+        };
+        appending(Some(records))?;
+        self.appending = Some(appending);
+        Ok(false)
+    }
+
+    fn end_appending(&mut self) -> Result<()> {
+        self.appending.take().map_or(Ok(()), |mut appending| appending(None))
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let mut batch = self.store.database.batch().durability(self.store.plan.persist);
+        for key in keys {
+            check(key, &[])?;
+            batch.remove(&self.store.keyspace, *key);
+        }
+        batch.commit().map_err(StoreError::engine)
+    }
+}
+
+/// Keeps from fjall what it would panic on.
+fn check(key: &[u8], value: &[u8]) -> Result<()> {
+    if key.is_empty() || key.len() > MAX_KEY_BYTES || u32::try_from(value.len()).is_err() {
+        return Err(too_long());
+    }
+    Ok(())
+}
+
+#[cold]
+fn ended() -> StoreError {
+    StoreError::Engine("the tables were handed over".into())
+}
+
+#[cold]
+fn too_long() -> StoreError {
+    StoreError::Unsupported("fjall takes keys of 1 to 65535 bytes, and values under 4 GiB".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"fjall\"\nversion = \"{}\"\n", (FJALL.version)())));
+    }
+
+    /// The bytes of the tables that 200 records of 4,000 repetitive bytes take.
+    fn table_bytes(folder: &TempDir, compression: bool) -> u64 {
+        let store = open(&FJALL, folder.path(), None, compression, &[]).unwrap();
+        let codec = if compression { "lz4" } else { "none" };
+        assert_eq!(setting(&*store, "compression"), codec);
+        let mut session = store.session().unwrap();
+        for number in 0..200_u32 {
+            session.insert(&number.to_be_bytes(), &[b'a'; 4_000]).unwrap();
+        }
+        drop(session);
+        store.settle().unwrap();
+        store.close().unwrap();
+        let tables = walk(&folder.path().join("keyspaces"));
+        tables.iter().map(|file| file.metadata().unwrap().len()).sum()
+    }
+
+    fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn compression_takes_effect_on_disk_and_is_kept() {
+        let (plain, compressed) = (new_folder(), new_folder());
+        assert!(table_bytes(&plain, false) > 800_000);
+        assert!(table_bytes(&compressed, true) < 200_000);
+        let error = open(&FJALL, compressed.path(), None, false, &[]).map(drop).unwrap_err();
+        assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "lz4"));
+    }
+
+    #[test]
+    fn records_in_order_become_tables_past_the_journal() {
+        let folder = new_folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        for number in 0..200_u32 {
+            session.append_batch(&[(&number.to_be_bytes(), &[b'a'; 4_000])]).unwrap();
+        }
+        session.end_appending().unwrap();
+        let told = |name: &str| {
+            let statistics = store.statistics().unwrap();
+            let found = statistics.iter().find(|told| told.name == name).unwrap();
+            found.value.parse::<u64>().unwrap()
+        };
+        assert!(told("tables") > 0 && told("memtable_bytes") < 4_000, "{:?}", store.statistics().unwrap());
+        session.append_batch(&[(b"never", b"handed over")]).unwrap();
+        drop(session);
+        assert_eq!(store.count().unwrap(), 200);
+    }
+
+    #[test]
+    fn a_kill_takes_what_was_not_handed_on_and_nothing_else() {
+        assert_eq!(after_kill(&FJALL, Guarantee::None), 0);
+        assert_eq!(after_kill(&FJALL, Guarantee::Process), 3);
+        assert_eq!(after_kill(&FJALL, Guarantee::Power), 3);
+    }
+
+    #[test]
+    fn what_a_keyspace_was_made_with_is_read_back_and_compared() {
+        let folder = new_folder();
+        let tier = Some(Guarantee::None);
+        opened(&FJALL, &folder, tier, &[("max_memtable_size", "1048576")]).close().unwrap();
+        let error = refused(&FJALL, &folder, tier, &[]);
+        assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "1048576"));
+        // Made without flushing, opened with it: the session does it.
+        let store = opened(&FJALL, &folder, None, &[("max_memtable_size", "1048576")]);
+        assert_eq!(setting(&*store, "manual_journal_persist"), "true");
+        assert_eq!(store.guarantee(), Guarantee::Process);
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+    }
+
+    #[test]
+    fn values_that_would_panic_are_refused() {
+        for (name, value) in
+            [("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]
+        {
+            assert!(matches!(
+                refused(&FJALL, &new_folder(), None, &[(name, value)]),
+                StoreError::BadSetting(_)
+            ));
+        }
+        let folder = new_folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        assert!(matches!(session.insert(b"", b"value"), Err(StoreError::Unsupported(_))));
+        assert!(matches!(session.insert(&[1; 65_536], b"value"), Err(StoreError::Unsupported(_))));
+        session.insert(&[1; 65_535], b"value").unwrap();
+    }
+
+    #[test]
+    fn a_total_cache_is_split_between_blocks_and_memory_tables() {
+        let folder = new_folder();
+        let options = OpenOptions { cache_bytes: Some(64 << 20), ..OpenOptions::new(folder.path()) };
+        let store = super::open(&options).unwrap();
+        assert_eq!(setting(&*store, "cache_size"), (32 << 20).to_string());
+        assert_eq!(setting(&*store, "max_memtable_size"), (8 << 20).to_string());
+    }
+
+    #[test]
+    fn settling_writes_the_memory_table_out() {
+        let folder = new_folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+        store.settle().unwrap();
+        store.settle().unwrap();
+        let tables = store.statistics().unwrap().into_iter().find(|statistic| statistic.name == "tables");
+        assert_eq!(tables.unwrap().value, "1");
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    /// A power cut can leave a page of the last value unwritten. fjall then refuses to open, and shows no mixture.
+    #[test]
+    fn a_hole_in_the_journal_is_an_error() {
+        let folder = new_folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        store.session().unwrap().insert(b"key", &[7; 65_536]).unwrap();
+        store.close().unwrap();
+        let journal = walk(folder.path()).into_iter().find(|path| path.extension() == Some("jnl".as_ref()));
+        let journal = std::fs::OpenOptions::new().write(true).open(journal.unwrap()).unwrap();
+        journal.write_all_at(&[0; 4_096], 32_768).unwrap();
+        let error = refused(&FJALL, &folder, None, &[]);
+        assert!(matches!(error, StoreError::Engine(text) if text.contains("ChecksumMismatch")));
+    }
+}

@@ -1,0 +1,136 @@
+//! LevelDB's settings. The engine can be asked for none of them after opening.
+
+use std::ffi::c_int;
+
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share};
+
+use super::ffi;
+use crate::owned::Owned;
+use crate::support::Given;
+
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
+        .bytes()
+        .filled_by_writes()
+        .share(Share::one_in(
+            16,
+            "names no share; the other half of that quarter is for two memory tables",
+            CACHE,
+        ))
+        .tune(&["16777216", "67108864"]),
+    SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
+        .bytes()
+        .share(Share::one_in(
+            8,
+            "names no share; a quarter for all its caches, of which half is for blocks, as shipped",
+            CACHE,
+        ))
+        .tune(&["67108864", "536870912"]),
+    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
+        .bytes()
+        .tune(&["1024", "16384"]),
+    SettingDef::new("max_file_size", "a size from 1 MiB to 1 GiB", "2097152", "a table file")
+        .bytes()
+        .tune(&["16777216"]),
+    SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
+    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .tune(&["10"]),
+];
+
+/// The part of its documentation on caches.
+const CACHE: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#cache";
+
+/// The options that were asked for. `None` is the engine's default.
+pub struct Config {
+    compression: bool,
+    write_buffer_size: Option<u64>,
+    block_cache_size: Option<u64>,
+    block_size: Option<u64>,
+    max_file_size: Option<u64>,
+    max_open_files: Option<u32>,
+    bloom_bits: Option<u32>,
+}
+
+impl Config {
+    /// The total cache is split as LevelDB splits it as shipped (8 MiB of blocks, two memory tables of 4 MiB): one half
+    /// for blocks, a quarter for each of the two memory tables.
+    pub fn new(options: &OpenOptions<'_>) -> Result<Config> {
+        let given = Given::new(options, SETTINGS)?;
+        let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
+        let blocks =
+            options.cache_bytes.zip(memory_table).map(|(total, table)| total.saturating_sub(2 * table));
+        Ok(Config {
+            compression: options.compression,
+            write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 30)?.or(memory_table),
+            block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
+            block_size: given.number("block_size", 1 << 10..=4 << 20)?,
+            max_file_size: given.number("max_file_size", 1 << 20..=1 << 30)?,
+            max_open_files: given.number32("max_open_files", 74..=50_000)?,
+            bloom_bits: given.number32("bloom_bits", 1..=32)?,
+        })
+    }
+
+    pub fn settings(&self) -> Vec<Setting> {
+        fn shown<T: ToString>(value: Option<T>) -> String {
+            value.map_or_else(|| "as shipped".into(), |value| value.to_string())
+        }
+        vec![
+            Setting::given("compression", if self.compression { "snappy" } else { "none" }),
+            Setting::given("write_buffer_size", shown(self.write_buffer_size)),
+            Setting::given("block_cache_size", shown(self.block_cache_size)),
+            Setting::given("block_size", shown(self.block_size)),
+            Setting::given("max_file_size", shown(self.max_file_size)),
+            Setting::given("max_open_files", shown(self.max_open_files)),
+            Setting::given("bloom_bits", shown(self.bloom_bits)),
+        ]
+    }
+}
+
+/// The objects that must outlive the database.
+pub type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
+
+/// Puts the settings into the engine's options.
+///
+/// # Safety
+/// `options` is valid, and what is given back outlives the database that is opened with it.
+pub unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers> {
+    let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    // The settings' ranges are within `c_int`.
+    let int = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
+    // SAFETY: the caller's promise; each call stores a value in the options.
+    unsafe {
+        ffi::leveldb_options_set_create_if_missing(options, 1);
+        ffi::leveldb_options_set_compression(options, c_int::from(config.compression));
+        if let Some(number) = config.write_buffer_size {
+            ffi::leveldb_options_set_write_buffer_size(options, bytes(number));
+        }
+        if let Some(number) = config.block_size {
+            ffi::leveldb_options_set_block_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_file_size {
+            ffi::leveldb_options_set_max_file_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_open_files {
+            ffi::leveldb_options_set_max_open_files(options, int(number));
+        }
+        let cache = match config.block_cache_size {
+            None => None,
+            Some(number) => {
+                let cache =
+                    Owned::new(ffi::leveldb_cache_create_lru(bytes(number)), ffi::leveldb_cache_destroy)?;
+                ffi::leveldb_options_set_cache(options, cache.as_ptr());
+                Some(cache)
+            }
+        };
+        let filter = match config.bloom_bits {
+            None => None,
+            Some(bits) => {
+                let filter = ffi::leveldb_filterpolicy_create_bloom(int(bits));
+                let filter = Owned::new(filter, ffi::leveldb_filterpolicy_destroy)?;
+                ffi::leveldb_options_set_filter_policy(options, filter.as_ptr());
+                Some(filter)
+            }
+        };
+        Ok((cache, filter))
+    }
+}

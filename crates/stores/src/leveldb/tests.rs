@@ -1,0 +1,103 @@
+use storebench_core::store::{Guarantee, Store, StoreError};
+use tempfile::TempDir;
+
+use super::LEVELDB;
+use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
+
+/// Fills a store with text, and settles it.
+fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
+    let store = open(&LEVELDB, folder.path(), None, compression, &[]).unwrap();
+    let mut session = store.session().unwrap();
+    for number in 0..200_u32 {
+        session.insert(&number.to_be_bytes(), &b"the same text again ".repeat(100)).unwrap();
+    }
+    drop(session);
+    store.settle().unwrap();
+    store
+}
+
+#[test]
+fn the_codec_is_read_from_the_tables_once_there_are_any() {
+    for (compression, codec) in [(true, "snappy"), (false, "none")] {
+        let folder = new_folder();
+        let store = filled(&folder, compression);
+        assert_eq!(setting(&*store, "codec of table blocks"), codec);
+        assert_eq!(setting(&*store, "compression"), codec);
+    }
+    let fresh = new_folder();
+    let told = opened(&LEVELDB, &fresh, None, &[]).settings().unwrap();
+    assert!(told.iter().all(|setting| setting.name != "codec of table blocks"), "there is no table yet");
+}
+
+#[test]
+fn settling_writes_the_memory_table_to_a_file() {
+    let folder = new_folder();
+    let store = filled(&folder, false);
+    let tables: u64 = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "ldb"))
+        .map(|entry| entry.metadata().unwrap().len())
+        .sum();
+    assert!(tables >= 200 * 2000, "{tables} bytes in tables");
+    assert_eq!(store.count().unwrap(), 200);
+}
+
+/// The engine can't be asked for its cache: this looks at what it holds after reading more than that. (With compression,
+/// for plain blocks of files that are mapped into memory are not cached.)
+#[test]
+fn a_total_cache_bounds_what_the_engine_keeps() {
+    const TOTAL: u64 = 1 << 20;
+    let folder = new_folder();
+    let mut options = storebench_core::store::OpenOptions {
+        compression: true,
+        ..storebench_core::store::OpenOptions::new(folder.path())
+    };
+    let mut held = |cache_bytes| {
+        options.cache_bytes = cache_bytes;
+        let store = (LEVELDB.open.unwrap())(&options).unwrap();
+        let mut session = store.session().unwrap();
+        for number in 0..4_000_u32 {
+            session.insert(&number.to_be_bytes(), &[number as u8; 1000]).unwrap();
+        }
+        store.settle().unwrap();
+        for number in 0..4_000_u32 {
+            assert!(session.get(&number.to_be_bytes(), &mut |_| ()).unwrap());
+        }
+        drop(session);
+        let statistics = store.statistics().unwrap();
+        let usage = statistics.iter().find(|setting| setting.name == "approximate-memory-usage").unwrap();
+        usage.value.parse::<u64>().unwrap()
+    };
+    let as_shipped = held(None);
+    let bounded = held(Some(TOTAL));
+    assert!(as_shipped > 2 * TOTAL, "{as_shipped} bytes held as shipped");
+    assert!(bounded <= TOTAL, "{bounded} bytes held, of {TOTAL} that may be");
+}
+
+#[test]
+fn what_it_does_not_know_is_refused() {
+    let folder = new_folder();
+    for settings in [("page_size", "4096"), ("block_size", "4k"), ("block_size", "1"), ("bloom_bits", "99")] {
+        let error = refused(&LEVELDB, &folder, None, &[settings]);
+        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
+    }
+    opened(&LEVELDB, &folder, None, &[("block_size", "16384"), ("bloom_bits", "10")]);
+}
+
+#[test]
+fn a_kill_takes_nothing() {
+    for tier in [Guarantee::Process, Guarantee::Power] {
+        assert_eq!(after_kill(&LEVELDB, tier), 3, "{tier}");
+    }
+}
+
+#[test]
+fn it_is_told_whether_the_library_has_assertions() {
+    let folder = new_folder();
+    let build = opened(&LEVELDB, &folder, None, &[]).build().unwrap();
+    assert_eq!(build.not_ranked.is_some(), build.assertions.unwrap(), "{build:?}");
+    if build.source.contains("built by storebench") {
+        assert!(build.not_ranked.is_none() && build.flags.unwrap().contains("-DNDEBUG"));
+    }
+}

@@ -1,0 +1,156 @@
+//! The engines and servers that storebench measures, one file per store.
+//!
+//! A native store is compiled with its feature. Without it, the table holds an entry of the same name that says which
+//! feature to build with; [`store!`] makes one or the other.
+
+use storebench_core::store::StoreDef;
+use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE};
+
+/// Brings a native store's table entry into this module, or stands in for it: the feature (which is the store's name),
+/// the module's constant, what the store is, in half a line, and its kind, if it is no engine.
+macro_rules! store {
+    ($feature:literal, $module:ident::$name:ident, $summary:literal) => {
+        store!($feature, $module::$name, $summary, Engine);
+    };
+    ($feature:literal, $module:ident::$name:ident, $summary:literal, $kind:ident) => {
+        #[cfg(feature = $feature)]
+        use self::$module::$name;
+        #[cfg(not(feature = $feature))]
+        const $name: StoreDef = StoreDef::not_built(
+            $feature,
+            storebench_core::store::Kind::$kind,
+            $summary,
+            concat!("this build has no ", $feature, ": build with --features ", $feature),
+        );
+    };
+}
+
+#[cfg(feature = "berkeleydb")]
+mod berkeleydb;
+#[cfg_attr(
+    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sled", feature = "sqlite")),
+    allow(dead_code, reason = "a build with few stores needs few of them")
+)]
+mod compiled;
+#[cfg(feature = "etcd")]
+mod etcd;
+mod evidence;
+#[cfg(feature = "fjall")]
+mod fjall;
+#[cfg(feature = "leveldb")]
+mod leveldb;
+#[cfg(feature = "libmdbx")]
+mod libmdbx;
+#[cfg(any(
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "libmdbx",
+    feature = "rocksdb",
+    feature = "unqlite"
+))]
+mod linked;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+#[cfg(any(feature = "libmdbx", feature = "lmdb"))]
+mod mapped;
+#[cfg(feature = "mariadb")]
+mod mariadb;
+#[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
+mod one_session;
+#[cfg(any(feature = "leveldb", feature = "libmdbx", feature = "rocksdb", feature = "unqlite"))]
+mod opaque;
+#[cfg(any(feature = "leveldb", feature = "rocksdb"))]
+mod owned;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redb")]
+mod redb;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "sled")]
+mod sled;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg_attr(
+    not(all(
+        feature = "berkeleydb",
+        feature = "etcd",
+        feature = "fjall",
+        feature = "leveldb",
+        feature = "libmdbx",
+        feature = "lmdb",
+        feature = "mariadb",
+        feature = "postgres",
+        feature = "redb",
+        feature = "redis",
+        feature = "rocksdb",
+        feature = "sled",
+        feature = "sqlite",
+        feature = "unqlite"
+    )),
+    allow(dead_code, reason = "a build with few stores needs few of its helpers")
+)]
+mod support;
+#[cfg(feature = "unqlite")]
+mod unqlite;
+
+#[cfg(feature = "libmdbx")]
+pub use self::libmdbx::make_quiet as make_libmdbx_quiet;
+
+store!("sqlite", sqlite::SQLITE, "SQL database in one file (B-tree)");
+store!("leveldb", leveldb::LEVELDB, "log-structured merge tree");
+store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");
+store!("berkeleydb", berkeleydb::BERKELEYDB, "B-tree, with or without transactions");
+store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
+store!("libmdbx", libmdbx::LIBMDBX, "memory-mapped B+tree, copy on write, from LMDB");
+store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
+store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
+store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");
+store!("sled", sled::SLED, "B+tree on a log of pages, in Rust");
+store!("postgres", postgres::POSTGRES, "PostgreSQL, a private server for each trial", Server);
+store!(
+    "mariadb",
+    mariadb::MARIADB,
+    "MariaDB with InnoDB or MyRocks, a private server for each trial",
+    Server
+);
+store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
+store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
+
+/// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
+pub const STORES: &[StoreDef] = &[
+    SQLITE.seen(evidence::of),
+    LEVELDB.seen(evidence::of),
+    ROCKSDB.seen(evidence::of),
+    BERKELEYDB.seen(evidence::of),
+    LMDB.seen(evidence::of),
+    LIBMDBX.seen(evidence::of),
+    UNQLITE.seen(evidence::of),
+    REDB.seen(evidence::of),
+    FJALL.seen(evidence::of),
+    SLED.seen(evidence::of),
+    POSTGRES.seen(evidence::of),
+    MARIADB.seen(evidence::of),
+    REDIS.seen(evidence::of),
+    ETCD.seen(evidence::of),
+    FLAT_FOLDER.seen(evidence::of),
+    NESTED_FOLDER.seen(evidence::of),
+    ONE_FILE.seen(evidence::of),
+    NULL,
+    MEMORY,
+];
+
+/// [`STORES`], without an engine that this program loads where its library has gone.
+pub fn present() -> Vec<StoreDef> {
+    #[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
+    if let Some(why) = rocksdb::lacks() {
+        let mut all = STORES.to_vec();
+        for store in all.iter_mut().filter(|store| store.name == "rocksdb") {
+            store.open = Err(why.clone().leak());
+        }
+        return all;
+    }
+    STORES.to_vec()
+}

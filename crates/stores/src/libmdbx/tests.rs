@@ -1,0 +1,178 @@
+use std::mem::offset_of;
+use std::process::Command;
+
+use storebench_core::store::{Guarantee, StoreError};
+
+use super::library::{self, Sizes, max_key_bytes, version};
+use super::structures::{
+    Found, Geometry, MDBX_chk_callbacks_t, MDBX_chk_context_t, MDBX_envinfo, MDBX_stat, MDBX_val,
+    MDBX_version_info,
+};
+use super::{LIBMDBX, SIZE_UPPER};
+use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
+
+/// A field or a structure of ours, and of C: `size_of(..)` is that of a structure.
+macro_rules! alike {
+    ($($ours:ident = $theirs:literal { $($field:ident = $their_field:literal),* };)*) => {{
+        let mut c = String::from("#include <stddef.h>\n#include <mdbx.h>\n");
+        $(
+            c += &format!("_Static_assert(sizeof({}) == {}, \"\");\n", $theirs, size_of::<$ours>());
+            $(c += &format!(
+                "_Static_assert(offsetof({}, {}) == {}, \"\");\n",
+                $theirs, $their_field, offset_of!($ours, $field)
+            );)*
+        )*
+        c
+    }};
+}
+
+#[test]
+fn structures_are_those_of_the_header() {
+    let c = alike! {
+        MDBX_val = "MDBX_val" { iov_base = "iov_base", iov_len = "iov_len" };
+        MDBX_stat = "MDBX_stat" {
+            ms_psize = "ms_psize", ms_depth = "ms_depth", ms_branch_pages = "ms_branch_pages",
+            ms_leaf_pages = "ms_leaf_pages", ms_overflow_pages = "ms_overflow_pages", ms_entries = "ms_entries"
+        };
+        MDBX_envinfo = "MDBX_envinfo" {
+            mi_geo = "mi_geo", mi_last_pgno = "mi_last_pgno", mi_recent_txnid = "mi_recent_txnid",
+            mi_maxreaders = "mi_maxreaders", mi_dxb_pagesize = "mi_dxb_pagesize", mi_mode = "mi_mode"
+        };
+        Geometry = "((MDBX_envinfo *)0)->mi_geo" {};
+        MDBX_chk_callbacks_t = "MDBX_chk_callbacks_t" {};
+        MDBX_chk_context_t = "MDBX_chk_context_t" { result = "result" };
+        Found = "((MDBX_chk_context_t *)0)->result" {};
+        MDBX_version_info = "struct MDBX_version_info" { patch = "patch" };
+    } + &format!(
+        "_Static_assert(offsetof(MDBX_chk_context_t, result.total_problems) == {}, \"\");\n\
+         _Static_assert(offsetof(MDBX_envinfo, mi_geo.upper) == {}, \"\");\n\
+         _Static_assert(offsetof(MDBX_envinfo, mi_geo.grow) == {}, \"\");\n",
+        offset_of!(MDBX_chk_context_t, result.total_problems),
+        offset_of!(MDBX_envinfo, mi_geo.upper),
+        offset_of!(MDBX_envinfo, mi_geo.grow),
+    );
+    let folder = new_folder();
+    let file = folder.path().join("structures.c");
+    std::fs::write(&file, &c).unwrap();
+    let include = format!("-I{}/include", env!("STOREBENCH_LIBMDBX_PREFIX"));
+    let output =
+        Command::new("cc").args(["-std=gnu11", "-fsyntax-only", &include]).arg(&file).output().unwrap();
+    assert!(output.status.success(), "{}\n{c}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_version_is_that_of_the_sources() {
+    let built = env!("STOREBENCH_LIBMDBX_PREFIX");
+    assert!(!built.contains("libmdbx-") || built.contains(&format!("libmdbx-{}-", version())), "{built}");
+}
+
+#[test]
+fn keys_are_as_long_as_the_engine_says() {
+    assert_eq!(max_key_bytes(4096), Some(LIBMDBX.capabilities.max_key_bytes));
+    assert_eq!(LIBMDBX.capabilities_with([("pagesize", "8192")]).max_key_bytes, max_key_bytes(8192).unwrap());
+    for page in ["256", "65536"] {
+        let longest = LIBMDBX.capabilities_with([("pagesize", page)]).max_key_bytes;
+        let folder = new_folder();
+        let store = opened(&LIBMDBX, &folder, None, &[("pagesize", page)]);
+        assert_eq!(setting(&*store, "pagesize"), page);
+        let mut session = store.session().unwrap();
+        session.insert(&vec![1; longest], b"value").unwrap();
+        let longer = session.insert(&vec![1; longest + 1], b"value");
+        assert!(matches!(longer, Err(StoreError::Unsupported(_))), "{page}: {longer:?}");
+        assert_eq!(store.count().unwrap(), 1);
+    }
+}
+
+#[test]
+fn the_map_costs_no_disk() {
+    let folder = new_folder();
+    let store = opened(&LIBMDBX, &folder, None, &[]);
+    assert_eq!(setting(&*store, "size_upper"), SIZE_UPPER.to_string());
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    assert!(folder.path().join("mdbx.dat").metadata().unwrap().len() < 1 << 20);
+}
+
+#[test]
+fn settings_are_read_back_and_decide_the_tier() {
+    let folder = new_folder();
+    let store = opened(
+        &LIBMDBX,
+        &folder,
+        Some(Guarantee::Process),
+        &[("nordahead", "true"), ("sync_bytes", "1048576")],
+    );
+    assert_eq!(setting(&*store, "sync_mode"), "safe_nosync");
+    assert_eq!(setting(&*store, "sync_bytes"), "1048576");
+    assert_eq!(setting(&*store, "nordahead"), "true");
+    for (mode, tier) in [
+        ("durable", Guarantee::Power),
+        ("nometasync", Guarantee::Process),
+        ("safe_nosync", Guarantee::Process),
+        ("utterly_nosync", Guarantee::Process),
+    ] {
+        let folder = new_folder();
+        let store = opened(&LIBMDBX, &folder, None, &[("sync_mode", mode), ("writemap", "true")]);
+        assert_eq!((store.guarantee(), setting(&*store, "sync_mode").as_str()), (tier, mode));
+    }
+    let weak = refused(&LIBMDBX, &new_folder(), Some(Guarantee::Power), &[("sync_mode", "nometasync")]);
+    assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
+}
+
+#[test]
+fn what_it_can_t_take_is_refused() {
+    for setting in [
+        ("pagesize", "5000"),
+        ("pagesize", "128"),
+        ("size_upper", "0"),
+        ("growth_step", "-2"),
+        ("sync_bytes", "many"),
+    ] {
+        let error = refused(&LIBMDBX, &new_folder(), None, &[setting]);
+        assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
+    }
+    // It takes whole pages.
+    let error = refused(&LIBMDBX, &new_folder(), None, &[("sync_bytes", "5000")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{error}");
+}
+
+#[test]
+fn a_full_map_is_an_error_and_leaves_the_records() {
+    let folder = new_folder();
+    assert_eq!(LIBMDBX.capabilities_with([("size_upper", "1048576")]).max_bytes, 1 << 20);
+    let store = opened(&LIBMDBX, &folder, None, &[("size_upper", "1048576")]);
+    let mut session = store.session().unwrap();
+    session.insert(b"small", b"value").unwrap();
+    assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
+    assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
+    assert_eq!(store.count().unwrap(), 1);
+}
+
+#[test]
+fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
+    let folder = new_folder();
+    let store = opened(&LIBMDBX, &folder, Some(Guarantee::Process), &[]);
+    let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
+    for round in 0..3_u8 {
+        one.update(b"key", &[round]).unwrap();
+        assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
+        assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
+    }
+}
+
+#[test]
+fn it_checks_its_own_file() {
+    let folder = new_folder();
+    let sizes = Sizes { upper: 1 << 30, growth_step: -1, page: -1, unsynced: 0 };
+    let environment = library::open(folder.path(), 0, &sizes, 2).unwrap();
+    let value = [7; 3000];
+    for key in 0..1000_u32 {
+        environment.write(|writer| writer.put(&key.to_be_bytes(), &value, 0)).unwrap();
+    }
+    environment.verify().unwrap();
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    assert_eq!(after_kill(&LIBMDBX, Guarantee::Process), 3);
+    assert_eq!(after_kill(&LIBMDBX, Guarantee::Power), 3);
+}

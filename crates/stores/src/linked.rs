@@ -1,0 +1,110 @@
+//! The builds of the libraries that stores are linked with: by what the build script found, and, where a library is shared
+//! and may be another one by now, by a look at the very file that the system loaded.
+
+use std::ffi::{CStr, OsStr, c_void};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use storebench_core::store::StoreBuild;
+
+/// The facts that the build script found about a library.
+pub struct Linked {
+    /// Where it comes from, in words.
+    pub source: &'static str,
+    /// The flags that its compiler was given; empty where they are not known.
+    pub flags: &'static str,
+    /// `yes` or `no`, whether it checks its assertions; empty for a shared library, which is looked at when it runs.
+    pub assertions: &'static str,
+    /// Marks that only stand in a library that checks its assertions; alternatives are parted by ` or `.
+    pub marks: &'static str,
+}
+
+/// The facts that the build script found about a library, by the upper-case name of its feature.
+macro_rules! linked {
+    ($name:literal) => {
+        crate::linked::Linked {
+            source: env!(concat!("STOREBENCH_", $name, "_SOURCE")),
+            flags: env!(concat!("STOREBENCH_", $name, "_FLAGS")),
+            assertions: env!(concat!("STOREBENCH_", $name, "_ASSERTIONS")),
+            marks: env!(concat!("STOREBENCH_", $name, "_MARKS")),
+        }
+    };
+}
+pub(crate) use linked;
+
+impl Linked {
+    /// The build of the library that `function` is of.
+    pub fn build(&self, function: *const c_void) -> StoreBuild {
+        let flags = (!self.flags.is_empty()).then(|| self.flags.to_owned());
+        let assertions = match self.assertions {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => file_of(function).and_then(|file| self.marked(&file)),
+        };
+        StoreBuild::new(self.source, flags, assertions)
+    }
+
+    /// Whether a file holds one of the marks; `None` if it can't be read.
+    fn marked(&self, file: &Path) -> Option<bool> {
+        let marks: Vec<&[u8]> = self.marks.split(" or ").map(str::as_bytes).collect();
+        holds_one(&mut File::open(file).ok()?, &marks).ok()
+    }
+}
+
+/// The file that the system loaded a function from.
+fn file_of(function: *const c_void) -> Option<PathBuf> {
+    // SAFETY: all zeroes are a valid value of this structure of pointers.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the address is only looked up; the structure is ours.
+    let known = unsafe { libc::dladdr(function, &raw mut found) };
+    if known == 0 || found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the name ends with a zero byte and lives as long as the library is loaded, which this program never ends.
+    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    Some(OsStr::from_bytes(name.to_bytes()).into())
+}
+
+/// Whether what is read holds one of the texts. Reads piece by piece, so that a large library takes no memory.
+fn holds_one(from: &mut impl Read, texts: &[&[u8]]) -> std::io::Result<bool> {
+    const PIECE: usize = 64 << 10;
+    let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+    let mut held: Vec<u8> = Vec::with_capacity(PIECE + longest);
+    loop {
+        // The end of the last piece stays, as a text may begin there.
+        let kept = held.len().min(longest.saturating_sub(1));
+        held.drain(..held.len() - kept);
+        if from.take(PIECE as u64).read_to_end(&mut held)? == 0 {
+            return Ok(false);
+        }
+        if texts.iter().any(|text| held.windows(text.len()).any(|window| window == *text)) {
+            return Ok(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_wherever_it_lies() {
+        for before in [0, 1, (64 << 10) - 3, (64 << 10) - 2, 200_000] {
+            let mut bytes = vec![b'_'; before];
+            assert!(!holds_one(&mut bytes.as_slice(), &[b"sync", b"other"]).unwrap(), "{before}");
+            bytes.extend(b"sync");
+            bytes.extend([b'_'; 5]);
+            assert!(holds_one(&mut bytes.as_slice(), &[b"other", b"sync"]).unwrap(), "after {before}");
+            assert!(!holds_one(&mut bytes.as_slice(), &[b"async"]).unwrap(), "after {before}");
+        }
+    }
+
+    #[test]
+    fn a_function_is_traced_to_its_file() {
+        let own = std::env::current_exe().unwrap();
+        let file = file_of(file_of as *const c_void).unwrap();
+        assert_eq!(file.file_name(), own.file_name());
+    }
+}

@@ -1,0 +1,360 @@
+//! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
+
+mod library;
+
+use std::ffi::c_uint;
+use std::fs;
+use std::path::Path;
+
+use lmdb_master_sys as ffi;
+use storebench_core::store::{
+    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+};
+
+use super::compiled;
+use super::mapped::{self, Environment};
+use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+
+/// LMDB, bundled.
+pub const LMDB: StoreDef = StoreDef {
+    name: "lmdb",
+    kind: Kind::Engine,
+    summary: "memory-mapped B+tree, copy on write",
+    practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
+    cautions: &[
+        Caution {
+            of: Aging::Space,
+            says: "once a page has been used, the file never shrinks below it",
+            source: "H. B. Furuseth and H. Chu, OpenLDAP ITS#7651",
+        },
+        Caution {
+            of: Aging::Readers,
+            says: "avoid transactions that live long: read transactions prevent the reuse of freed pages, so that the database can grow quickly",
+            source: "lmdb.h, Caveats",
+        },
+    ],
+    version: &library::version,
+    capabilities: Capabilities {
+        held_reader: true,
+        backup: true,
+        transactions: true,
+        threads: Threads::ManyReadersOneWriter,
+        batch: Batch::Atomic,
+        // MDB_NOOVERWRITE says it at no cost; noticing a missing key on update would take a second look.
+        notices_existing: true,
+        notices_missing: false,
+        max_key_bytes: 511,
+        max_bytes: MAP_SIZE as u64,
+        ..Capabilities::DEFAULT
+    },
+    // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
+    offers: &[
+        Offer::whole(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        Offer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
+    ],
+    shipped: Guarantee::Power,
+    settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/lmdb.c")),
+    python: Some(include_str!("../snippets/lmdb.py")),
+    open: Ok(&open),
+    ..StoreDef::DEFAULT
+};
+
+/// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not
+/// synced, it leaves the commit before.
+const UNSYNCED: &[Danger] = &[
+    Danger {
+        with: &[("nosync", "false"), ("mapasync", "false")],
+        ..Danger::of(Loss::Nothing, Loss::Last, "its meta page is not synced")
+    },
+    Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
+];
+
+const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        "map_size",
+        "a size, a multiple of the system's page",
+        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+        "how far the file can grow",
+    )
+    .bytes()
+    .limiting(|value, can| {
+        if let Ok(bytes) = value.parse() {
+            can.max_bytes = bytes;
+        }
+    })
+    .read_by("the environment's own account"),
+    SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
+        .read_by("the environment's own account"),
+    SettingDef::new("nosync", "true or false", "false", "commits are not synced (MDB_NOSYNC)")
+        .promising("process")
+        .read_by("the environment's own account"),
+    SettingDef::new(
+        "nometasync",
+        "true or false",
+        "false",
+        "only the data of a commit is synced (MDB_NOMETASYNC)",
+    )
+    .promising("process: a power cut can undo the last commit")
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "writemap",
+        "true or false",
+        "false",
+        "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"])
+    .costing("a stray pointer of the application can write into the records"),
+    SettingDef::new(
+        "mapasync",
+        "true or false",
+        "false",
+        "with writemap, syncs without waiting (MDB_MAPASYNC)",
+    )
+    .promising("process, with writemap")
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "nordahead",
+        "true or false",
+        "false",
+        "no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"]),
+    SettingDef::new(
+        "nomeminit",
+        "true or false",
+        "false",
+        "unused space in pages is not cleared (MDB_NOMEMINIT)",
+    )
+    .read_by("the environment's own account")
+    .tune(&["true"])
+    .costing("what the memory held before can come into the file"),
+];
+
+/// The settings that are flags.
+const FLAGS: &[(&str, c_uint)] = &[
+    ("nosync", ffi::MDB_NOSYNC),
+    ("nometasync", ffi::MDB_NOMETASYNC),
+    ("writemap", ffi::MDB_WRITEMAP),
+    ("mapasync", ffi::MDB_MAPASYNC),
+    ("nordahead", ffi::MDB_NORDAHEAD),
+    ("nomeminit", ffi::MDB_NOMEMINIT),
+];
+
+/// Addresses only: the file grows as it is written, and a mapped page counts as memory once it is touched. A 32-bit
+/// process has few addresses, so there the limit on the data is real.
+const MAP_SIZE: usize = (if usize::BITS >= 64 { 1_u64 << 40 } else { 1 << 30 }) as usize;
+
+/// LMDB's own default, raised when more sessions are to be open.
+const MAX_READERS: c_uint = 126;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let given = Given::new(options, SETTINGS)?;
+    let map_size = given.parse("map_size", "a number of bytes")?.unwrap_or(MAP_SIZE);
+    let sessions = c_uint::try_from(options.sessions).unwrap_or(c_uint::MAX);
+    let max_readers = given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(sessions));
+    let mut flags = if options.guarantee == Some(Guarantee::Process) { ffi::MDB_NOSYNC } else { 0 };
+    for (name, flag) in FLAGS {
+        match given.flag(name)? {
+            Some(true) => flags |= flag,
+            Some(false) => flags &= !flag,
+            None => {}
+        }
+    }
+    // The engine reads the flag back all the same.
+    if flags & ffi::MDB_MAPASYNC != 0 && flags & ffi::MDB_WRITEMAP == 0 {
+        return Err(given.refuse("mapasync", "of any use without writemap=true"));
+    }
+    let guarantee = hold_to_tier(options, tier_of(flags))?;
+    let environment =
+        library::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
+            StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),
+            other => other,
+        })?;
+    let info = environment.info()?;
+    expect_taken("map_size", &map_size, &info.me_mapsize)?;
+    expect_taken("max_readers", &max_readers, &info.me_maxreaders)?;
+    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
+    expect_taken("flags", &flags, &(environment.flags()? & known))?;
+    if guarantee == Guarantee::Power {
+        // LMDB syncs what is in its file, but not the folder that it made the file in.
+        sync_path(options.directory)?;
+    }
+    Ok(Box::new(Lmdb { environment, guarantee }))
+}
+
+/// The tier that flags give. Without a sync of both the data and the meta page before a commit returns, a power cut can
+/// undo it; a killed process leaves all of it in the system's page cache.
+fn tier_of(flags: c_uint) -> Guarantee {
+    let later = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
+    let synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & later != later;
+    if synced { Guarantee::Power } else { Guarantee::Process }
+}
+
+struct Lmdb {
+    environment: Environment<library::Lmdb>,
+    guarantee: Guarantee,
+}
+
+impl Store for Lmdb {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        mapped::session(&self.environment)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        Ok(self.environment.statistics()?.ms_entries as u64)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.environment.sync()
+    }
+
+    fn compact(&mut self) -> Result<Option<&'static str>> {
+        self.environment.replace_by_compact_copy()?;
+        Ok(Some("MDB_CP_COMPACT"))
+    }
+
+    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+        Ok(Some(Box::new(self.environment.hold()?)))
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let flags = self.environment.flags()?;
+        let mut settings = vec![
+            Setting::read_back("map_size", info.me_mapsize),
+            Setting::read_back("max_readers", info.me_maxreaders),
+            Setting::read_back("page_size", self.environment.statistics()?.ms_psize),
+            Setting::given("cache", "the operating system's page cache"),
+        ];
+        settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
+        Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(compiled::lmdb())
+    }
+
+    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+        fs::create_dir(to).map_err(StoreError::engine)?;
+        self.environment.copy(to, 0)?;
+        sync_path(&to.join(library::FILE)).and_then(|()| sync_path(to))?;
+        Ok(Some("mdb_env_copy2"))
+    }
+
+    /// The last page that was ever used moves where free ones do not suffice.
+    fn upkeep(&self) -> Result<Vec<Upkeep>> {
+        Ok(vec![Upkeep::done("file growth", self.environment.info()?.me_last_pgno as u64)])
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let statistics = self.environment.statistics()?;
+        Ok(vec![
+            Setting::read_back("depth", statistics.ms_depth),
+            Setting::read_back("branch_pages", statistics.ms_branch_pages),
+            Setting::read_back("leaf_pages", statistics.ms_leaf_pages),
+            Setting::read_back("overflow_pages", statistics.ms_overflow_pages),
+            Setting::read_back("last_page", info.me_last_pgno),
+            Setting::read_back("last_transaction", info.me_last_txnid),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // LMDB's close can't fail; dropping the environment is all there is.
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
+
+    #[test]
+    fn keys_are_as_long_as_the_engine_says() {
+        let folder = new_folder();
+        let environment = library::open(folder.path(), 0, 1 << 20, 1).unwrap();
+        assert_eq!(environment.max_key_bytes() as usize, LMDB.capabilities.max_key_bytes);
+        drop(environment);
+        let store = opened(&LMDB, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        session.insert(&[1; 511], b"value").unwrap();
+        assert!(matches!(session.insert(&[1; 512], b"value"), Err(StoreError::Unsupported(_))));
+        assert!(matches!(session.insert(b"", b"value"), Err(StoreError::Unsupported(_))));
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    #[test]
+    fn the_map_costs_no_disk() {
+        let folder = new_folder();
+        let store = opened(&LMDB, &folder, None, &[]);
+        assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+        assert!(folder.path().join("data.mdb").metadata().unwrap().len() < 1 << 20);
+    }
+
+    #[test]
+    fn a_flag_that_does_nothing_by_itself_is_refused() {
+        let error = refused(&LMDB, &new_folder(), None, &[("mapasync", "true")]);
+        assert!(error.to_string().contains("without writemap=true"), "{error}");
+    }
+
+    #[test]
+    fn flags_are_read_back_and_decide_the_tier() {
+        let folder = new_folder();
+        let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[("nordahead", "true")]);
+        assert_eq!(setting(&*store, "nosync"), "true");
+        assert_eq!(setting(&*store, "nordahead"), "true");
+        assert_eq!(setting(&*store, "nometasync"), "false");
+        let mapped = [("map_size", "16777216"), ("writemap", "true"), ("mapasync", "true")];
+        assert_eq!(opened(&LMDB, &new_folder(), None, &mapped).guarantee(), Guarantee::Process);
+        assert_eq!(opened(&LMDB, &new_folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
+    }
+
+    #[test]
+    fn settings_that_contradict_the_tier_are_refused() {
+        let weak = refused(&LMDB, &new_folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
+        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
+        let strong = refused(&LMDB, &new_folder(), Some(Guarantee::Process), &[("nosync", "false")]);
+        assert!(matches!(strong, StoreError::BadSetting(text) if text.contains("power")));
+        assert!(matches!(refused(&LMDB, &new_folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
+    }
+
+    #[test]
+    fn a_full_map_is_an_error_and_leaves_the_records() {
+        let folder = new_folder();
+        assert_eq!(LMDB.capabilities_with([("map_size", "1048576")]).max_bytes, 1 << 20);
+        let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
+        let mut session = store.session().unwrap();
+        session.insert(b"small", b"value").unwrap();
+        assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
+        assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    #[test]
+    fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
+        let folder = new_folder();
+        let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[]);
+        let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
+        for round in 0..3_u8 {
+            one.update(b"key", &[round]).unwrap();
+            assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
+            assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
+        }
+    }
+
+    #[test]
+    fn a_kill_takes_nothing_that_was_acknowledged() {
+        assert_eq!(after_kill(&LMDB, Guarantee::Process), 3);
+        assert_eq!(after_kill(&LMDB, Guarantee::Power), 3);
+    }
+}

@@ -1,0 +1,233 @@
+//! LMDB's calls.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use lmdb_master_sys as ffi;
+use storebench_core::store::{Result, StoreError};
+
+use crate::mapped::{Environment, Library, check};
+use crate::support::replace_by_copy;
+
+/// The file of an environment in its folder.
+pub const FILE: &str = "data.mdb";
+
+/// LMDB.
+pub struct Lmdb;
+
+/// LMDB's version, as it says it.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: three places for three numbers; the text that is returned as well is not used.
+    unsafe { ffi::mdb_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// Opens or makes the environment in `directory`, which no one in this process has open already.
+///
+/// `map_size` is in bytes: the most that the file can grow to. Read transactions belong to their session and not to their
+/// thread.
+pub fn open(
+    directory: &Path,
+    flags: c_uint,
+    map_size: usize,
+    max_readers: c_uint,
+) -> Result<Environment<Lmdb>> {
+    let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    // SAFETY: a place for the new handle, which was just made when it is opened; the path ends in a zero byte.
+    unsafe {
+        Environment::new(
+            |env| ffi::mdb_env_create(env),
+            |env| {
+                check::<Lmdb>(ffi::mdb_env_set_mapsize(env, map_size as ffi::mdb_size_t))?;
+                check::<Lmdb>(ffi::mdb_env_set_maxreaders(env, max_readers))?;
+                check::<Lmdb>(ffi::mdb_env_open(env, path.as_ptr(), flags | ffi::MDB_NOTLS, 0o600))
+            },
+        )
+    }
+}
+
+impl Environment<Lmdb> {
+    /// The flags that the environment has now.
+    pub fn flags(&self) -> Result<c_uint> {
+        let mut flags = 0;
+        // SAFETY: the environment is open.
+        check::<Lmdb>(unsafe { ffi::mdb_env_get_flags(self.as_ptr(), &mut flags) })?;
+        Ok(flags)
+    }
+
+    /// The environment's description of itself.
+    pub fn info(&self) -> Result<ffi::MDB_envinfo> {
+        let mut info = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_info(self.as_ptr(), info.as_mut_ptr()))?;
+            Ok(info.assume_init())
+        }
+    }
+
+    /// The shape and the number of entries of its database.
+    pub fn statistics(&self) -> Result<ffi::MDB_stat> {
+        let mut statistics = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_stat(self.as_ptr(), statistics.as_mut_ptr()))?;
+            Ok(statistics.assume_init())
+        }
+    }
+
+    /// Puts a compact copy of its file in the place of that. It is of no use any more but to be closed.
+    pub fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDB_CP_COMPACT))
+    }
+
+    /// Copies it into an empty folder, as it is at one moment.
+    pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
+        let to = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), flags) })
+    }
+
+    /// The longest key in bytes.
+    #[cfg(test)]
+    pub fn max_key_bytes(&self) -> c_int {
+        // SAFETY: the environment is open.
+        unsafe { ffi::mdb_env_get_maxkeysize(self.as_ptr()) }
+    }
+}
+
+// SAFETY: these are LMDB's functions, whose documentation promises what the trait asks for: with `MDB_NOTLS`, transactions
+// belong to no thread.
+unsafe impl Library for Lmdb {
+    type Env = ffi::MDB_env;
+    type Txn = ffi::MDB_txn;
+    type Cursor = ffi::MDB_cursor;
+    type Val = ffi::MDB_val;
+
+    const NAME: &'static str = "LMDB";
+    const KEYS: &'static str = "1 to 511 bytes";
+
+    const NOT_FOUND: c_int = ffi::MDB_NOTFOUND;
+    const KEY_EXISTS: c_int = ffi::MDB_KEYEXIST;
+    const BAD_SIZE: c_int = ffi::MDB_BAD_VALSIZE;
+
+    const READ_ONLY: c_uint = ffi::MDB_RDONLY;
+    const NO_OVERWRITE: c_uint = ffi::MDB_NOOVERWRITE;
+    const APPEND: c_uint = ffi::MDB_APPEND;
+    const FIRST: c_uint = ffi::MDB_FIRST;
+    const SET_RANGE: c_uint = ffi::MDB_SET_RANGE;
+    const NEXT: c_uint = ffi::MDB_NEXT;
+
+    fn val(bytes: &[u8]) -> Self::Val {
+        ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
+    }
+
+    fn parts(val: &Self::Val) -> (*const u8, usize) {
+        (val.mv_data.cast(), val.mv_size)
+    }
+
+    unsafe fn text(code: c_int) -> *const c_char {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_strerror(code) }
+    }
+
+    unsafe fn env_sync(env: *mut Self::Env) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_env_sync(env, 1) }
+    }
+
+    unsafe fn env_close(env: *mut Self::Env) {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_env_close(env) }
+    }
+
+    unsafe fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_txn_begin(env, ptr::null_mut(), flags, txn) }
+    }
+
+    unsafe fn commit(txn: *mut Self::Txn) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_txn_commit(txn) }
+    }
+
+    unsafe fn abort(txn: *mut Self::Txn) {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_txn_abort(txn) }
+    }
+
+    unsafe fn reset(txn: *mut Self::Txn) {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_txn_reset(txn) }
+    }
+
+    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_txn_renew(txn) }
+    }
+
+    unsafe fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_dbi_open(txn, ptr::null(), 0, database) }
+    }
+
+    unsafe fn put(
+        txn: *mut Self::Txn,
+        database: c_uint,
+        key: *mut Self::Val,
+        value: *mut Self::Val,
+        flags: c_uint,
+    ) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_put(txn, database, key, value, flags) }
+    }
+
+    unsafe fn get(
+        txn: *mut Self::Txn,
+        database: c_uint,
+        key: *mut Self::Val,
+        value: *mut Self::Val,
+    ) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_get(txn, database, key, value) }
+    }
+
+    unsafe fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_del(txn, database, key, ptr::null_mut()) }
+    }
+
+    unsafe fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_cursor_open(txn, database, cursor) }
+    }
+
+    unsafe fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_cursor_renew(txn, cursor) }
+    }
+
+    unsafe fn cursor_get(
+        cursor: *mut Self::Cursor,
+        key: *mut Self::Val,
+        value: *mut Self::Val,
+        step: c_uint,
+    ) -> c_int {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_cursor_get(cursor, key, value, step) }
+    }
+
+    unsafe fn cursor_close(cursor: *mut Self::Cursor) {
+        // SAFETY: the caller's promises.
+        unsafe { ffi::mdb_cursor_close(cursor) }
+    }
+}

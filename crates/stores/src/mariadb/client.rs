@@ -1,0 +1,442 @@
+//! A connection to the server: blocking reads and writes of a socket, packets of the protocol that MySQL and MariaDB share, and
+//! the descriptions and proofs of `mysql_common`. Statements are prepared, and values travel in binary.
+
+mod connection;
+mod login;
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{
+    CommonOkPacket, ErrPacket, OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket,
+};
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{Result, StoreError};
+
+pub use self::login::Login;
+use super::wire::{self, Holds};
+use crate::support::server::socket::Socket;
+
+/// The most bytes that are read at once.
+const PIECE: usize = 64 << 10;
+/// The most bytes that are on their way before answers are awaited: neither side may wait for the other to read.
+const WINDOW_BYTES: usize = 256 << 10;
+/// The longest part of a packet: what is longer goes in several.
+const MOST_IN_PART: usize = 0xff_ffff;
+
+/// A connection.
+pub struct Client {
+    stream: Socket,
+    /// Packets that are to be sent.
+    out: Vec<u8>,
+    /// The bytes that were received since the last command.
+    input: Vec<u8>,
+    /// The number of its bytes that were looked at.
+    seen: usize,
+    piece: Box<[u8]>,
+    /// The number of the next packet, where the server counts with us.
+    number: u8,
+    /// The server's version, as it says itself.
+    version: String,
+    /// Where the value lies that was shown last.
+    shown: Range<usize>,
+}
+
+/// A prepared statement.
+pub struct Statement {
+    id: u32,
+    parameters: usize,
+    columns: Vec<Holds>,
+}
+
+/// Makes a file that the server reads: it calls what it is given with what appends to the file.
+pub type Making<'m> =
+    dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
+
+/// The server's answer to one command.
+enum Answer {
+    /// It is done: how many rows were changed, and whether another answer follows.
+    Done { changed: u64, warnings: u16, more: bool },
+    /// Rows of so many columns follow.
+    Rows(u64),
+}
+
+impl Client {
+    /// The server's version, as it says itself.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Runs a statement that gives one row of one column at most; where its bytes lie until the next call.
+    fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
+        self.append(statement, values.len(), values.iter().copied())?;
+        self.send()?;
+        let Answer::Rows(_) = self.answer()? else { return Ok(None) };
+        self.pass_by(statement.columns.len() + 1)?;
+        let mut found = None;
+        loop {
+            let row = self.packet()?;
+            if self.ends(&row)? {
+                return Ok(found);
+            }
+            let mut bytes: &[u8] = &[];
+            wire::read_row(&self.input[row.clone()], &statement.columns, |_, value| {
+                if let SqlValue::Blob(value) = value {
+                    bytes = value;
+                }
+            })?;
+            // A single value ends where its row ends.
+            found = Some(row.end - bytes.len()..row.end);
+        }
+    }
+
+    /// Runs statements one after the other without waiting for each answer: `next` appends one of them, until it has no more. How
+    /// many rows were changed.
+    ///
+    /// # Errors
+    /// The server's first, when all that was under way has been answered.
+    fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
+        let (mut changed, mut under_way, mut failed) = (0, 0, None);
+        loop {
+            let more = match next(self) {
+                Ok(more) => more,
+                Err(error) => {
+                    failed = failed.or(Some(error));
+                    false
+                }
+            };
+            under_way += u64::from(more);
+            if !more || self.out.len() >= WINDOW_BYTES {
+                self.send()?;
+                for _ in 0..std::mem::take(&mut under_way) {
+                    match self.answers(&[], |_| Ok(())) {
+                        Ok(rows) => changed += rows,
+                        Err(error @ StoreError::Io { .. }) => return Err(error),
+                        Err(error) => failed = failed.or(Some(error)),
+                    }
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            if !more {
+                return Ok(changed);
+            }
+        }
+    }
+
+    /// Runs a statement that reads a file from this connection; says how many rows it took, and how many warnings it has. `make` is
+    /// given what appends to the file.
+    pub fn load(&mut self, sql: &str, make: &mut Making<'_>) -> Result<(u64, u16)> {
+        self.command(|out| {
+            out.push(Command::COM_QUERY as u8);
+            out.extend_from_slice(sql.as_bytes());
+        });
+        self.send()?;
+        let told = self.packet()?;
+        match self.input[told.clone()].first() {
+            Some(&0xfb) => {}
+            Some(&0xff) => return Err(error_of(&self.input[told])),
+            _ => return Err(StoreError::Engine("the server did not ask for the file".into())),
+        }
+        let mut file = Vec::with_capacity(2 * PIECE);
+        let made = make(&mut |append| {
+            append(&mut file);
+            if file.len() >= PIECE { self.hand_over(&mut file) } else { Ok(()) }
+        });
+        self.hand_over(&mut file)?;
+        // An empty packet ends it.
+        self.frame(|_| ());
+        self.send()?;
+        let answer = self.answer();
+        made?;
+        match answer? {
+            Answer::Done { changed, warnings, .. } => Ok((changed, warnings)),
+            Answer::Rows(_) => Err(StoreError::Engine("the server answered a load with rows".into())),
+        }
+    }
+
+    fn hand_over(&mut self, file: &mut Vec<u8>) -> Result<()> {
+        if file.is_empty() {
+            return Ok(());
+        }
+        self.frame(|out| out.extend_from_slice(file));
+        file.clear();
+        self.send()
+    }
+
+    /// Appends what runs a statement.
+    ///
+    /// # Errors
+    /// When there are not as many values as it has parameters.
+    fn append<'v>(
+        &mut self,
+        statement: &Statement,
+        count: usize,
+        values: impl Iterator<Item = SqlValue<'v>> + Clone,
+    ) -> Result<()> {
+        let wanted = statement.parameters;
+        if count != wanted {
+            return Err(StoreError::Engine(format!("{count} values for {wanted} parameters")));
+        }
+        self.command(|out| wire::write_execution(statement.id, wanted, values, out));
+        Ok(())
+    }
+
+    /// Appends a command.
+    fn command(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.number = 0;
+        self.frame(write);
+    }
+
+    /// Appends a packet: its length and its number go before it.
+    fn frame(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.out.len();
+        self.out.extend_from_slice(&[0; 4]);
+        write(&mut self.out);
+        let mut part = start;
+        loop {
+            let rest = self.out.len() - part - 4;
+            let length = rest.min(MOST_IN_PART);
+            self.out[part..part + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+            self.out[part + 3] = self.number;
+            self.number = self.number.wrapping_add(1);
+            if length < MOST_IN_PART {
+                return;
+            }
+            part += 4 + length;
+            // The bytes that follow move; only a command that is longer than 16 MiB pays for it.
+            self.out.splice(part..part, [0; 4]);
+        }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        // All that came before has been looked at.
+        self.input.clear();
+        self.seen = 0;
+        let sent = self.stream.write_all(&self.out);
+        self.out.clear();
+        sent.map_err(|error| self.stream.lost(error))
+    }
+
+    /// Takes in the answers to one command, shows each row to `see`, and says how many rows there were, or were changed.
+    fn answers(&mut self, columns: &[Holds], mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+        let mut count = 0;
+        loop {
+            match self.answer()? {
+                Answer::Done { changed, more, .. } => {
+                    count += changed;
+                    if !more {
+                        return Ok(count);
+                    }
+                }
+                Answer::Rows(described) => {
+                    debug_assert!(columns.is_empty() || columns.len() as u64 == described);
+                    self.pass_by(usize::try_from(described).map_err(StoreError::engine)? + 1)?;
+                    let mut odd = Ok(());
+                    let more = loop {
+                        self.forget_some();
+                        let row = self.packet()?;
+                        if self.ends(&row)? {
+                            break more_follow(&done::<OldEofPacket>(&self.input[row])?);
+                        }
+                        count += 1;
+                        if odd.is_ok() {
+                            odd = see(&self.input[row]);
+                        }
+                    };
+                    odd?;
+                    if !more {
+                        return Ok(count);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first packet of an answer.
+    fn answer(&mut self) -> Result<Answer> {
+        let told = self.packet()?;
+        let told = &self.input[told];
+        let odd = || StoreError::Engine("the server sent an answer that can't be read".into());
+        match told.first() {
+            Some(0) => {
+                let done = done::<CommonOkPacket>(told)?;
+                let (changed, warnings, more) = (done.affected_rows(), done.warnings(), more_follow(&done));
+                Ok(Answer::Done { changed, warnings, more })
+            }
+            Some(0xff) => Err(error_of(told)),
+            // It asks for a file that nobody offered.
+            Some(0xfb) | None => Err(odd()),
+            Some(_) => ParseBuf(told).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(odd),
+        }
+    }
+
+    /// Whether a packet is no row, but the end of the rows.
+    fn ends(&self, row: &Range<usize>) -> Result<bool> {
+        let told = &self.input[row.clone()];
+        match told.first() {
+            Some(0xff) => Err(error_of(told)),
+            first => Ok(first == Some(&0xfe) && told.len() < 9),
+        }
+    }
+
+    /// Takes in so many packets that say nothing of interest.
+    fn pass_by(&mut self, count: usize) -> Result<()> {
+        (0..count).try_for_each(|_| self.packet().map(drop))
+    }
+
+    /// Lets go of what was looked at, where that is much.
+    fn forget_some(&mut self) {
+        if self.seen >= 4 * PIECE {
+            self.input.drain(..self.seen);
+            self.seen = 0;
+        }
+    }
+
+    /// Where the next packet lies in what was received.
+    fn packet(&mut self) -> Result<Range<usize>> {
+        let start = self.seen + 4;
+        let mut end = start;
+        loop {
+            // The header of this part ends the one before it.
+            let header = end - if end == start { 4 } else { 0 };
+            self.await_bytes(header + 4)?;
+            let [low, middle, high, number] =
+                [0, 1, 2, 3].map(|at| self.input.get(header + at).copied().unwrap_or_default());
+            self.number = number.wrapping_add(1);
+            let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
+            if header != start - 4 {
+                self.input.drain(header..header + 4);
+            }
+            self.await_bytes(end + length)?;
+            end += length;
+            if length < MOST_IN_PART {
+                self.seen = end;
+                return Ok(start..end);
+            }
+        }
+    }
+
+    /// Reads until so many bytes are there.
+    fn await_bytes(&mut self, count: usize) -> Result<()> {
+        while self.input.len() < count {
+            let read = match self.stream.read(&mut self.piece) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(|error| self.stream.lost(error))?,
+            };
+            if read == 0 {
+                let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+                return Err(self.stream.lost(ended));
+            }
+            self.input.extend_from_slice(&self.piece[..read]);
+        }
+        Ok(())
+    }
+}
+
+/// The server hears that the session is over.
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.out.clear();
+        self.command(|out| out.push(Command::COM_QUIT as u8));
+        let _ = self.send();
+    }
+}
+
+/// The packet that ends an answer.
+fn done<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
+    let read: OkPacketDeserializer<'_, K> =
+        ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost)?;
+    Ok(read.into_inner())
+}
+
+/// Whether another answer follows.
+fn more_follow(done: &OkPacket<'_>) -> bool {
+    done.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
+}
+
+fn lost(error: io::Error) -> StoreError {
+    StoreError::Io { context: "talking to the server".into(), source: error }
+}
+
+/// The server's error, in the terms of a store.
+fn error_of(told: &[u8]) -> StoreError {
+    // A state comes first, but not before the session has begun.
+    let form = match told.get(3) {
+        Some(b'#') => CapabilityFlags::CLIENT_PROTOCOL_41,
+        _ => CapabilityFlags::empty(),
+    };
+    let Ok(ErrPacket::Error(error)) = ParseBuf(told).parse(form) else {
+        return StoreError::Engine("the server sent an error that can't be read".into());
+    };
+    let (code, message) = (error.error_code(), error.message_str().into_owned());
+    /// By MariaDB's list of errors.
+    const EXISTS: u16 = 1062;
+    const DISK_FULL: [u16; 2] = [1021, 1114];
+    /// A lock that was not to be had in time, a deadlock, a row that has changed since it was read.
+    const CONFLICTS: [u16; 3] = [1205, 1213, 1020];
+    match code {
+        EXISTS => StoreError::Exists,
+        code if CONFLICTS.contains(&code) => StoreError::Conflict(format!("{message} (error {code})")),
+        code if DISK_FULL.contains(&code) || message.contains("No space left on device") => {
+            StoreError::Io { context: message, source: io::Error::from(io::ErrorKind::StorageFull) }
+        }
+        code => StoreError::Engine(format!("{message} (error {code})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// A client, and the server's end of its socket.
+    fn pair() -> (Client, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let client = Client {
+            stream: ours.into(),
+            out: Vec::new(),
+            input: Vec::new(),
+            seen: 0,
+            piece: vec![0; PIECE].into_boxed_slice(),
+            number: 0,
+            version: String::new(),
+            shown: 0..0,
+        };
+        (client, theirs)
+    }
+
+    /// A packet that is as long as a part, or longer, goes in several parts, and comes back whole.
+    #[test]
+    fn packets_of_any_length_come_back_as_they_were_sent() {
+        for length in [0, 1, MOST_IN_PART - 1, MOST_IN_PART, MOST_IN_PART + 1, 2 * MOST_IN_PART] {
+            let (mut client, mut theirs) = pair();
+            let payload: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            client.command(|out| out.extend_from_slice(&payload));
+            client.frame(|out| out.push(9));
+            let sent = std::mem::take(&mut client.out);
+            let writer = std::thread::spawn(move || theirs.write_all(&sent));
+            let first = client.packet().unwrap();
+            assert!(client.input[first] == payload[..], "{length}");
+            let second = client.packet().unwrap();
+            assert_eq!(client.input[second], [9]);
+            writer.join().unwrap().unwrap();
+        }
+    }
+
+    #[test]
+    fn errors_are_told_in_the_terms_of_a_store() {
+        let told =
+            |code: u16, text: &str| error_of(&[&[0xff], &code.to_le_bytes()[..], text.as_bytes()].concat());
+        assert!(matches!(told(1213, "#40001Deadlock found"), StoreError::Conflict(_)));
+        assert!(matches!(told(1062, "#23000Duplicate entry"), StoreError::Exists));
+        assert!(matches!(told(1114, "#HY000The table is full"), StoreError::Io { .. }));
+        assert!(matches!(told(1105, "#HY000[x]: No space left on device"), StoreError::Io { .. }));
+        assert_eq!(told(1040, "Too many connections").to_string(), "Too many connections (error 1040)");
+        assert_eq!(told(1045, "#28000Access denied").to_string(), "Access denied (error 1045)");
+    }
+}

@@ -1,0 +1,182 @@
+//! The statements of a store's sessions on a connection.
+
+use mysql_common::constants::Command;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{Column, StmtPacket};
+use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
+use storebench_core::store::{Result, StoreError};
+
+use super::super::wire::{self, Holds};
+use super::{Client, Statement, error_of, lost};
+use crate::support::server::{Connection, Turn};
+
+/// Rows that one statement adds of a batch, the most first, beside that of one row. A batch takes as many statements as it needs,
+/// all in one transaction.
+const ROWS_AT_ONCE: [usize; 2] = [64, 8];
+
+impl Connection for Client {
+    type Statement = Statement;
+    /// Those of [`ROWS_AT_ONCE`].
+    type Inserts = [Statement; 2];
+    /// They go in text.
+    type Turns = ();
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.command(|out| {
+            out.push(Command::COM_QUERY as u8);
+            out.extend_from_slice(sql.as_bytes());
+        });
+        self.send()?;
+        self.answers(&[], |_| Ok(())).map(drop)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.command(|out| {
+            out.push(Command::COM_STMT_PREPARE as u8);
+            out.extend_from_slice(sql.as_bytes());
+        });
+        self.send()?;
+        let told = self.packet()?;
+        let told = &self.input[told];
+        if told.first() == Some(&0xff) {
+            return Err(error_of(told));
+        }
+        let told: StmtPacket = ParseBuf(told).parse(()).map_err(lost)?;
+        let (parameters, count) = (usize::from(told.num_params()), usize::from(told.num_columns()));
+        if parameters > 0 {
+            self.pass_by(parameters + 1)?;
+        }
+        let mut columns = Vec::with_capacity(count);
+        for _ in 0..count {
+            let described = self.packet()?;
+            let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost)?;
+            columns.push(Holds::of(&column));
+        }
+        if count > 0 {
+            self.pass_by(1)?;
+        }
+        Ok(Statement { id: told.statement_id(), parameters, columns })
+    }
+
+    fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.command(|out| {
+            out.push(Command::COM_STMT_CLOSE as u8);
+            out.extend_from_slice(&statement.id.to_le_bytes());
+        });
+        self.send()
+    }
+
+    fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.append(statement, values.len(), values.iter().copied())?;
+        self.send()?;
+        self.answers(&statement.columns, |_| Ok(()))
+    }
+
+    fn query(
+        &mut self,
+        statement: &Statement,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        self.append(statement, values.len(), values.iter().copied())?;
+        self.send()?;
+        self.answers(&statement.columns, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let count = statement.columns.len().min(MOST_COLUMNS);
+            wire::read_row(row, &statement.columns[..count], |number, value| columns[number] = value)?;
+            visit(&columns[..count]);
+            Ok(())
+        })
+    }
+
+    fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let found = self.one(get, &[SqlValue::Blob(key)])?;
+        self.shown = found.clone().unwrap_or(0..0);
+        if found.is_some() {
+            visit(self.shown());
+        }
+        Ok(found.is_some())
+    }
+
+    fn shown(&self) -> &[u8] {
+        self.input.get(self.shown.clone()).unwrap_or_default()
+    }
+
+    fn scan(
+        &mut self,
+        scan: &Statement,
+        values: &[SqlValue<'_>; 2],
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<u64> {
+        self.query(scan, values, &mut |row| {
+            if let [SqlValue::Blob(key), SqlValue::Blob(value)] = row {
+                visit(key, value);
+            }
+        })
+    }
+
+    fn prepare_inserts(&mut self) -> Result<[Statement; 2]> {
+        let mut insert = |rows: usize| {
+            let values = vec!["(?, ?)"; rows].join(", ");
+            self.prepare(&format!("INSERT INTO records (k, v) VALUES {values}"))
+        };
+        let [many, some] = ROWS_AT_ONCE;
+        Ok([insert(many)?, insert(some)?])
+    }
+
+    fn insert_all(
+        &mut self,
+        insert: &Statement,
+        many: &[Statement; 2],
+        records: &[(&[u8], &[u8])],
+    ) -> Result<()> {
+        let statements = || ROWS_AT_ONCE.into_iter().zip(many).chain([(1, insert)]);
+        let mut rest = records;
+        self.all_or_none(|client| {
+            let added = client.run_all(|client| {
+                let Some((rows, statement)) = statements().find(|(rows, _)| *rows <= rest.len()) else {
+                    return Ok(false);
+                };
+                let (now, later) = rest.split_at(rows);
+                let values = now.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+                client.append(statement, 2 * rows, values)?;
+                rest = later;
+                Ok(true)
+            });
+            added.map(drop)
+        })
+    }
+
+    fn remove_all(&mut self, remove: &Statement, keys: &[&[u8]]) -> Result<()> {
+        let mut rest = keys.iter();
+        self.all_or_none(|client| {
+            let removed = client.run_all(|client| {
+                let Some(key) = rest.next() else { return Ok(false) };
+                client.append(remove, 1, [SqlValue::Blob(key)].into_iter()).map(|()| true)
+            })?;
+            if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
+        })
+    }
+
+    fn prepare_turns(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn turn(&mut self, (): &(), turn: Turn) -> Result<()> {
+        self.execute(match turn {
+            Turn::Begin => "START TRANSACTION",
+            Turn::Commit => "COMMIT",
+            Turn::RollBack => "ROLLBACK",
+        })
+    }
+}
+
+impl Client {
+    /// Does something in one transaction.
+    pub fn all_or_none<T>(&mut self, act: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        self.turn(&(), Turn::Begin)?;
+        let done = act(self).and_then(|done| self.turn(&(), Turn::Commit).map(|()| done));
+        // The first error counts.
+        done.inspect_err(|_| drop(self.turn(&(), Turn::RollBack)))
+    }
+}

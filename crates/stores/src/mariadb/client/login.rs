@@ -1,0 +1,162 @@
+//! The beginning of a connection: who it is for, and the password, where the server wants one.
+
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::MySerialize;
+use storebench_core::store::{Result, StoreError};
+
+use super::{Client, PIECE, error_of, lost};
+use crate::support::server::socket::Socket;
+
+/// The longest packet that the server may send, in bytes.
+const LONGEST: u32 = 1 << 30;
+
+/// Who a connection is for.
+pub struct Login<'a> {
+    pub user: &'a str,
+    pub password: &'a str,
+    pub database: Option<&'a str>,
+}
+
+/// The facts that a proof is made from.
+struct Proof<'a> {
+    password: &'a str,
+    scramble: &'a [u8],
+    is_local: bool,
+}
+
+impl Context for &Proof<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password.as_bytes()
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.is_local
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        false
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.scramble
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Client {
+    /// Begins a session on a socket that has just been connected.
+    ///
+    /// # Errors
+    /// The server's; where it wants a kind of proof that is not known here.
+    pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
+        let is_local = stream.is_local();
+        let mut client = Client {
+            stream,
+            out: Vec::with_capacity(PIECE),
+            input: Vec::with_capacity(PIECE),
+            seen: 0,
+            piece: vec![0; PIECE].into_boxed_slice(),
+            number: 0,
+            version: String::new(),
+            shown: 0..0,
+        };
+        let told = client.packet()?;
+        let told = client.input[told].to_vec();
+        if told.first() == Some(&0xff) {
+            return Err(error_of(&told));
+        }
+        let greeting: HandshakePacket<'_> = ParseBuf(&told).parse(()).map_err(lost)?;
+        client.version = greeting.server_version_str().into_owned();
+        client.answer_greeting(&greeting, login, is_local)?;
+        client.stream.let_in();
+        Ok(client)
+    }
+
+    fn answer_greeting(
+        &mut self,
+        greeting: &HandshakePacket<'_>,
+        login: &Login<'_>,
+        is_local: bool,
+    ) -> Result<()> {
+        let mut scramble = greeting.nonce();
+        let mut kind = greeting.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword).into_owned();
+        // A method that is not known here is replaced: the server may know another.
+        if kind.init().is_err() {
+            kind = AuthPlugin::MysqlNativePassword;
+        }
+        let mut proving = kind.init().map_err(unknown)?;
+        let proof = Proof { password: login.password, scramble: &scramble, is_local };
+        let first = proving.run(&proof, &scramble).map_err(unknown)?;
+        let response = HandshakeResponse::new(
+            first.data(),
+            (8, 0, 0),
+            Some(login.user.as_bytes()),
+            login.database.map(str::as_bytes),
+            Some(kind),
+            WANTED & greeting.capabilities(),
+            None,
+            LONGEST,
+        );
+        self.frame(|out| response.serialize(out));
+        self.send()?;
+        loop {
+            let told = self.packet()?;
+            let told = self.input[told].to_vec();
+            match told.first() {
+                Some(0) => return Ok(()),
+                Some(0xff) => return Err(error_of(&told)),
+                // Another kind of proof.
+                Some(0xfe) => {
+                    let asked: AuthSwitchRequest<'_> = ParseBuf(&told).parse(()).map_err(lost)?;
+                    scramble = asked.plugin_data().to_vec();
+                    proving = asked.auth_plugin().init().map_err(unknown)?;
+                    self.prove(&mut proving, login, &scramble, is_local, &scramble)?;
+                }
+                Some(1) => self.prove(&mut proving, login, &scramble, is_local, &told[1..])?,
+                _ => return Err(StoreError::Engine("the server's greeting can't be understood".into())),
+            }
+        }
+    }
+
+    /// One step of a proof.
+    fn prove(
+        &mut self,
+        proving: &mut AuthProc,
+        login: &Login<'_>,
+        scramble: &[u8],
+        is_local: bool,
+        challenge: &[u8],
+    ) -> Result<()> {
+        let proof = Proof { password: login.password, scramble, is_local };
+        let step = proving.run(&proof, challenge).map_err(unknown)?;
+        let Some(packet) = step.data() else { return Ok(()) };
+        self.frame(|out| out.extend_from_slice(packet));
+        self.send()
+    }
+}
+
+/// The capabilities that are asked of the server, as far as it has them.
+const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_TRANSACTIONS)
+    .union(CapabilityFlags::CLIENT_MULTI_STATEMENTS)
+    .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
+    // Rows are loaded as a file that this client makes; it reads none.
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    // An update that changes nothing has found its row all the same.
+    .union(CapabilityFlags::CLIENT_FOUND_ROWS);
+
+fn unknown(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Unsupported(format!(
+        "the server wants a proof of the user that storebench does not know, or has no password for ({error})"
+    ))
+}

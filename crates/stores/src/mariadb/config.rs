@@ -1,0 +1,526 @@
+//! MariaDB's settings: what a server is started with, whether it took them, and which guarantee they give.
+
+use std::path::Path;
+
+use storebench_core::server::running::URL;
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{
+    Capabilities, Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError,
+};
+
+use super::client::Client;
+use crate::support::server::{Connection, PROGRAMS_SETTING, Plan, sql};
+
+const INNODB: &str = "innodb";
+pub const ROCKSDB: &str = "rocksdb";
+pub const ENGINE: &str = "engine";
+/// InnoDB's pool unless another is asked for.
+const SHIPPED_POOL: u64 = 128 * MIB;
+const INNODB_LOG: &str = "innodb_flush_log_at_trx_commit";
+const ROCKSDB_LOG: &str = "rocksdb_flush_log_at_trx_commit";
+const RECOVERY: &str = "rocksdb_wal_recovery_mode";
+/// The setting for what a transaction sees of others'; the same word in plans and in the server's older and newer versions.
+const ISOLATION: &str = "transaction_isolation";
+const OLDER_ISOLATION: &str = "tx_isolation";
+const LATE: &str = "rocksdb_manual_wal_flush";
+
+const SHOWN: &str = "SHOW VARIABLES";
+
+/// The advice of RocksDB's documentation on memory.
+const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
+
+/// The settings that a user may give.
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        URL,
+        "mysql://user@host:port/database",
+        "a private server for each trial",
+        "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
+    )
+    .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
+    SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
+        .read_by("@@default_storage_engine")
+        .limiting(compresses)
+        .tune(&[ROCKSDB]),
+    SettingDef::new(
+        ISOLATION,
+        "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
+        "REPEATABLE-READ; READ-COMMITTED for the workload shop",
+        "what a transaction sees of those beside it",
+    )
+    .read_by(SHOWN),
+    SettingDef::new(
+        INNODB_LOG,
+        "0, 1 or 2",
+        "1, or the guarantee's",
+        "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
+    )
+    .promising("2 is process, 0 is none")
+    .read_by(SHOWN),
+    SettingDef::new(
+        "innodb_doublewrite",
+        "ON or OFF",
+        "ON",
+        "whether a page is written elsewhere before it is written in its place",
+    )
+    .promising("OFF is process: a power cut can tear a page")
+    .read_by(SHOWN)
+    .costing("a page that a power cut has torn can't be repaired"),
+    SettingDef::new(
+        "innodb_flush_method",
+        "fsync, O_DSYNC or O_DIRECT",
+        "O_DIRECT",
+        "how pages and the log go to the disk; O_DIRECT passes the page cache by",
+    )
+    .read_by(SHOWN)
+    .tune(&["fsync"]),
+    SettingDef::new(
+        "innodb_buffer_pool_size",
+        "a size from 6 MiB, in steps of 1 MiB",
+        "128 MiB",
+        "the cache of pages, of all sessions",
+    )
+    .bytes()
+    .share(
+        Share::one_in(
+            10,
+            "70 % of the memory, where InnoDB alone is used",
+            "https://mariadb.com/kb/en/mariadb-memory-allocation/",
+        )
+        .times(7)
+        .in_steps(MIB)
+        .only_with(ENGINE, INNODB),
+    )
+    .read_by(SHOWN)
+    .tune(&["33554432", "536870912"]),
+    SettingDef::new(
+        "innodb_log_file_size",
+        "a size from 4 MiB, in steps of 4 KiB",
+        "96 MiB",
+        "how long the log grows until pages are written",
+    )
+    .bytes()
+    .read_by(SHOWN)
+    .tune(&["16777216", "402653184"]),
+    SettingDef::new(
+        "innodb_page_size",
+        "a size of 4, 8, 16, 32 or 64 KiB",
+        "16 KiB",
+        "a page; fixed when the server's files are made",
+    )
+    .bytes()
+    .read_by(SHOWN)
+    .tune(&["4096"]),
+    SettingDef::new(
+        ROCKSDB_LOG,
+        "0, 1 or 2",
+        "1, or the guarantee's",
+        "the same of the write-ahead log, where engine=rocksdb",
+    )
+    .promising("2 is process, 0 is none")
+    .read_by(SHOWN),
+    SettingDef::new(
+        LATE,
+        "ON or OFF",
+        "ON; OFF for process",
+        "whether a log that is not synced at a commit is kept in the server's memory until it is",
+    )
+    .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none")
+    .read_by(SHOWN),
+    SettingDef::new(
+        RECOVERY,
+        "0, 1, 2 or 3",
+        "1; 2 where a guarantee is asked for",
+        "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
+    )
+    .read_by(SHOWN),
+    SettingDef::new(
+        "rocksdb_block_cache_size",
+        "a size from 1 MiB",
+        "512 MiB",
+        "the cache of blocks, where engine=rocksdb",
+    )
+    .bytes()
+    .share(
+        Share::one_in(3, "RocksDB's: about a third; what is left serves the page cache", BASICS)
+            .in_steps(MIB)
+            .only_with(ENGINE, ROCKSDB),
+    )
+    .read_by(SHOWN)
+    .tune(&["33554432", "134217728"]),
+    SettingDef::new(
+        "rocksdb_db_write_buffer_size",
+        "a size from 1 MiB",
+        "no limit",
+        "all memory tables together, where engine=rocksdb",
+    )
+    .bytes()
+    .share(
+        Share::one_in(6, "names no share; memory tables have half as much as blocks", BASICS)
+            .in_steps(MIB)
+            .only_with(ENGINE, ROCKSDB),
+    )
+    .read_by(SHOWN),
+    SettingDef::new(
+        "rocksdb_use_direct_reads",
+        "ON or OFF",
+        "OFF",
+        "whether reads pass the page cache by, where engine=rocksdb",
+    )
+    .read_by(SHOWN),
+    SettingDef::new(
+        "rocksdb_use_direct_io_for_flush_and_compaction",
+        "ON or OFF",
+        "OFF",
+        "the same of writes in the background",
+    )
+    .read_by(SHOWN),
+];
+
+/// The settings that a session can set for itself, and those that name its server.
+const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
+
+/// Variables that are told beside them, as they decide the guarantee of a running server.
+const TOLD_TOO: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
+
+/// Two memory tables, as shipped: one that is filled and one that is flushed.
+const MEMORY_TABLES: u64 = 2;
+const MIB: u64 = 1 << 20;
+
+/// MyRocks compresses; InnoDB does where a table asks for it, in ways that need certain file systems, and is not asked to.
+fn compresses(engine: &str, can: &mut Capabilities) {
+    if engine == ROCKSDB {
+        can.compression = Some("snappy");
+    }
+}
+
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], a value that it can't take, and one that would do nothing.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
+    if given.text(URL).is_some() {
+        let isolation = |name: &str, options: &OpenOptions<'_>| {
+            Some(preset(name, "", options)?).filter(|_| name == ISOLATION)
+        };
+        return Plan::new((options, &given), SETTINGS, Some(&OF_SESSION), of_user, isolation);
+    }
+    let other = if engine == INNODB { ROCKSDB } else { INNODB };
+    if let Some(name) = options.settings.keys().find(|name| name.starts_with(other)) {
+        let message = format!("the setting {name} does nothing with engine={engine}: set engine={other}");
+        return Err(StoreError::BadSetting(message));
+    }
+    let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
+    let mut plan = Plan::new((options, &given), SETTINGS, None, of_user, preset)?;
+    if engine == ROCKSDB {
+        plan.more.push(format!("--rocksdb-default-cf-options={}", families(options)));
+        plan.more.extend(sorting(&plan));
+    }
+    Ok(plan)
+}
+
+/// The statements that set a session on a running server as planned, each behind a `;`.
+pub fn of_session(plan: &Plan) -> String {
+    let engine = plan.value(ENGINE).map(|engine| format!("; SET SESSION default_storage_engine = {engine}"));
+    let isolation = plan
+        .value(ISOLATION)
+        .map(|level| format!("; SET SESSION TRANSACTION ISOLATION LEVEL {}", level.replace('-', " ")));
+    engine.into_iter().chain(isolation).collect()
+}
+
+/// The options with which the files are made.
+pub fn fixed_with_files(plan: &Plan) -> Vec<String> {
+    ["innodb_page_size", "innodb_log_file_size"].into_iter().filter_map(|name| option(plan, name)).collect()
+}
+
+fn option(plan: &Plan, name: &str) -> Option<String> {
+    plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
+}
+
+/// The folder in which programs look for their messages and scripts, where they are beside a folder of programs that is named: those of
+/// an archive do not know where it was unpacked.
+pub fn base(plan: &Plan) -> Option<String> {
+    let base = Path::new(plan.programs.as_deref()?).parent()?;
+    let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
+    let is_whole = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
+    is_whole.then(|| format!("--basedir={}", base.display()))
+}
+
+/// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is
+/// asked for, no more than half of that, in pieces of an eighth.
+fn sorting(plan: &Plan) -> Vec<String> {
+    let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
+    cache.map_or_else(Vec::new, |cache| {
+        let (piece, all) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
+        vec![format!("--rocksdb-merge-buf-size={piece}"), format!("--rocksdb-merge-combine-read-size={all}")]
+    })
+}
+
+/// The option that keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve
+/// none pass it over.
+pub fn addresses(plan: &Plan) -> String {
+    let pool = plan.parsed("innodb_buffer_pool_size");
+    format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
+}
+
+/// The options with which a server is started.
+pub fn arguments(plan: &Plan) -> Vec<String> {
+    // It loads before it is named.
+    let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
+    let mut arguments: Vec<String> =
+        base(plan).into_iter().chain(plugin).chain(plan.more.iter().cloned()).collect();
+    arguments.extend(plan.value(ENGINE).map(|engine| format!("--default-storage-engine={engine}")));
+    let others = plan.values.iter().filter(|(name, _)| *name != ENGINE);
+    arguments.extend(others.filter_map(|(name, _)| option(plan, name)));
+    arguments.push(addresses(plan));
+    arguments
+}
+
+/// The user's value of a setting, as it is read back.
+fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+    let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
+    let number =
+        |least: u64, most: u64| Ok(given.number(name, least..=most)?.map(|number| number.to_string()));
+    match name {
+        ENGINE => word(&[INNODB, ROCKSDB]),
+        ISOLATION => word(&["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"]),
+        INNODB_LOG | ROCKSDB_LOG => number(0, 2),
+        RECOVERY => number(0, 3),
+        "innodb_flush_method" => word(&["fsync", "O_DSYNC", "O_DIRECT"]),
+        "innodb_page_size" => word(&["4096", "8192", "16384", "32768", "65536"]),
+        "innodb_buffer_pool_size" => number(6 * MIB, 1 << 42),
+        "innodb_log_file_size" => number(4 * MIB, 1 << 38),
+        "rocksdb_block_cache_size" | "rocksdb_db_write_buffer_size" => number(MIB, 1 << 42),
+        "innodb_doublewrite"
+        | LATE
+        | "rocksdb_use_direct_reads"
+        | "rocksdb_use_direct_io_for_flush_and_compaction" => word(&["ON", "OFF"]),
+        _ => Ok(None),
+    }
+}
+
+/// The harness's value of a setting that the user does not give.
+fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String> {
+    let is_of_other = |prefix: &str| name.starts_with(prefix) && !name.starts_with(engine);
+    if is_of_other("rocksdb_") {
+        return None;
+    }
+    let at_commit = |tier| match tier {
+        Guarantee::None => "0",
+        Guarantee::Process => "2",
+        Guarantee::Power | Guarantee::Node => "1",
+    };
+    match name {
+        ENGINE => Some(engine.into()),
+        // The workload asks for no more.
+        ISOLATION => options.transactions.then(|| "READ-COMMITTED".into()),
+        INNODB_LOG | ROCKSDB_LOG => options.guarantee.map(|tier| at_commit(tier).into()),
+        // As shipped, what is not synced is not written either: without a binary log MyRocks does so once a second.
+        LATE => options.guarantee.filter(|tier| *tier == Guarantee::Process).map(|_| "OFF".into()),
+        // As shipped, a log that an accident cuts off keeps the server from starting.
+        RECOVERY => options.guarantee.map(|_| "2".into()),
+        // The server's cache serves all sessions. InnoDB has the server's own tables under either engine.
+        "innodb_buffer_pool_size" => options.cache_bytes.map(|bytes| {
+            let own = if engine == INNODB { bytes } else { 0 };
+            (own / MIB * MIB).max(8 * MIB).to_string()
+        }),
+        "rocksdb_block_cache_size" => {
+            options.cache_bytes.map(|bytes| (bytes - bytes / 2).max(MIB).to_string())
+        }
+        _ => None,
+    }
+}
+
+/// The options of MyRocks's column families: the codec, and half of the cache for memory tables. Flushed ones are not kept longer
+/// than that; as shipped they may be.
+fn families(options: &OpenOptions<'_>) -> String {
+    let codec = if options.compression { "kSnappyCompression" } else { "kNoCompression" };
+    let tables = options.cache_bytes.map(|bytes| (bytes / 2 / MEMORY_TABLES).max(64 << 10));
+    let tables =
+        tables.map(|bytes| format!(";write_buffer_size={bytes};max_write_buffer_size_to_maintain={bytes}"));
+    format!("compression={codec};bottommost_compression={codec}{}", tables.unwrap_or_default())
+}
+
+/// Every setting that the server has, in the order of [`SETTINGS`], and what else decides its guarantee.
+pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
+    let query = client.prepare("SHOW VARIABLES")?;
+    let mut found = Vec::new();
+    client.query(&query, &[], &mut |row| {
+        if let [SqlValue::Text(name), SqlValue::Text(value)] = row {
+            found.push(((*name).to_owned(), (*value).to_owned()));
+        }
+    })?;
+    client.forget(query)?;
+    let engine = sql::text(client, "SELECT LOWER(@@default_storage_engine)")?;
+    let told = |name: &str| found.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let is_of_engine = |name: &str| !name.starts_with("rocksdb_") || engine == ROCKSDB;
+    let names = SETTINGS.iter().map(|def| def.name).chain(TOLD_TOO).filter(|name| is_of_engine(name));
+    let settings = names.filter_map(|name| {
+        let value = match name {
+            ENGINE => Some(engine.clone()),
+            ISOLATION => told(name).or_else(|| told(OLDER_ISOLATION)),
+            _ => told(name),
+        };
+        value.map(|value| Setting::read_back(name, value))
+    });
+    Ok(settings.collect())
+}
+
+/// The options of MyRocks's column family in which the records are.
+pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
+    let option = |name: &str| {
+        format!(
+            "SELECT value FROM information_schema.rocksdb_cf_options WHERE cf_name = 'default' AND option_type = '{name}'"
+        )
+    };
+    let mut read =
+        |name: &str| Ok(Setting::read_back(name.to_lowercase(), sql::text(client, &option(name))?));
+    Ok(vec![read("COMPRESSION_TYPE")?, read("WRITE_BUFFER_SIZE")?])
+}
+
+/// The tier that settings give.
+pub fn tier(settings: &[Setting]) -> Guarantee {
+    let value =
+        |name: &str| settings.iter().find(|setting| setting.name == name).map(|own| own.value.as_str());
+    let is = |name: &str, wanted: &str| value(name) == Some(wanted);
+    // A transaction that the binary log does not have is undone when the server starts again.
+    let binary_log_is_safe = !is("log_bin", "ON") || is("sync_binlog", "1");
+    let of_log = |name: &str| match value(name) {
+        Some("1" | "3") => Guarantee::Power,
+        Some("2") => Guarantee::Process,
+        _ => Guarantee::None,
+    };
+    let (own, keeps_pages) = match is(ENGINE, ROCKSDB) {
+        true if is("rocksdb_write_disable_wal", "ON") => (Guarantee::None, true),
+        true if is(ROCKSDB_LOG, "2") && !is(LATE, "OFF") => (Guarantee::None, true),
+        true => (of_log(ROCKSDB_LOG), true),
+        false => {
+            let synced = !value("innodb_flush_method")
+                .is_some_and(|method| ["nosync", "littlesync", "O_DIRECT_NO_FSYNC"].contains(&method));
+            (of_log(INNODB_LOG), is("innodb_doublewrite", "ON") && synced)
+        }
+    };
+    match keeps_pages && binary_log_is_safe {
+        true => own,
+        false => own.min(Guarantee::Process),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Loss;
+
+    use super::*;
+    use crate::mariadb::MARIADB;
+
+    fn settings(pairs: &[(&str, &str)]) -> Vec<Setting> {
+        pairs.iter().map(|(name, value)| Setting::read_back(*name, value)).collect()
+    }
+
+    #[test]
+    fn the_tier_follows_from_the_engine_s_log_and_pages() {
+        let of = |pairs: &[(&str, &str)]| {
+            let settings = settings(pairs);
+            let tier = tier(&settings);
+            let danger = MARIADB.offer(tier).unwrap().danger(&settings).unwrap();
+            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
+            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+            (tier, danger.power_cut)
+        };
+        let innodb = |log, double| {
+            of(&[(ENGINE, INNODB), (INNODB_LOG, log), ("innodb_doublewrite", double), (ROCKSDB_LOG, "0")])
+        };
+        assert_eq!(innodb("1", "ON"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(innodb("2", "ON"), (Guarantee::Process, Loss::Newest));
+        assert_eq!(innodb("1", "OFF"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(innodb("2", "OFF"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(innodb("0", "ON"), (Guarantee::None, Loss::Newest));
+        assert_eq!(innodb("0", "OFF"), (Guarantee::None, Loss::Whole));
+        let rocksdb_with = |log, mode, late| {
+            of(&[(ENGINE, ROCKSDB), (ROCKSDB_LOG, log), (RECOVERY, mode), (LATE, late), (INNODB_LOG, "0")])
+        };
+        let rocksdb = |log, mode| rocksdb_with(log, mode, "OFF");
+        assert_eq!(rocksdb("1", "2"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(rocksdb("2", "2"), (Guarantee::Process, Loss::Newest));
+        assert_eq!(rocksdb("0", "2"), (Guarantee::None, Loss::Newest));
+        assert_eq!(rocksdb("2", "1"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(rocksdb_with("2", "2", "ON"), (Guarantee::None, Loss::Newest));
+        assert_eq!(rocksdb_with("1", "2", "ON"), (Guarantee::Power, Loss::Nothing));
+    }
+
+    #[test]
+    fn a_binary_log_that_is_not_synced_takes_power_away() {
+        let with = |log_bin, sync| {
+            tier(&settings(&[
+                (ENGINE, INNODB),
+                (INNODB_LOG, "1"),
+                ("innodb_doublewrite", "ON"),
+                ("log_bin", log_bin),
+                ("sync_binlog", sync),
+            ]))
+        };
+        assert_eq!(with("OFF", "0"), Guarantee::Power);
+        assert_eq!(with("ON", "1"), Guarantee::Power);
+        assert_eq!(with("ON", "0"), Guarantee::Process);
+    }
+
+    fn planned(tier: Option<Guarantee>, cache_bytes: Option<u64>, pairs: &[(&str, &str)]) -> Result<Plan> {
+        let settings = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        plan(&OpenOptions {
+            guarantee: tier,
+            cache_bytes,
+            settings: &settings,
+            ..OpenOptions::new(std::path::Path::new("/nowhere"))
+        })
+    }
+
+    #[test]
+    fn tiers_cache_and_user_make_the_arguments() {
+        let innodb =
+            planned(Some(Guarantee::Process), Some(20_000_000), &[("innodb_page_size", "4096")]).unwrap();
+        let expected = [
+            "--default-storage-engine=innodb",
+            "--innodb-flush-log-at-trx-commit=2",
+            "--innodb-buffer-pool-size=19922944",
+            "--innodb-page-size=4096",
+            "--loose-innodb-buffer-pool-size-max=134217728",
+        ];
+        assert_eq!(arguments(&innodb), expected);
+        assert_eq!(fixed_with_files(&innodb), ["--innodb-page-size=4096"]);
+        let rocksdb = planned(Some(Guarantee::Power), Some(20_000_000), &[(ENGINE, ROCKSDB)]).unwrap();
+        let expected = [
+            "--plugin-load-add=ha_rocksdb",
+            "--rocksdb-default-cf-options=compression=kNoCompression;bottommost_compression=kNoCompression;\
+             write_buffer_size=5000000;max_write_buffer_size_to_maintain=5000000",
+            "--rocksdb-merge-buf-size=1250000",
+            "--rocksdb-merge-combine-read-size=5000000",
+            "--default-storage-engine=rocksdb",
+            "--innodb-flush-log-at-trx-commit=1",
+            "--innodb-buffer-pool-size=8388608",
+            "--rocksdb-flush-log-at-trx-commit=1",
+            "--rocksdb-wal-recovery-mode=2",
+            "--rocksdb-block-cache-size=10000000",
+            "--loose-innodb-buffer-pool-size-max=134217728",
+        ];
+        assert_eq!(arguments(&rocksdb), expected);
+        let large = planned(None, Some(1 << 30), &[]).unwrap();
+        let expected = [
+            "--default-storage-engine=innodb",
+            "--innodb-buffer-pool-size=1073741824",
+            "--loose-innodb-buffer-pool-size-max=1073741824",
+        ];
+        assert_eq!(arguments(&large), expected);
+    }
+
+    #[test]
+    fn what_would_do_nothing_is_refused() {
+        let why = |pairs: &[(&str, &str)]| planned(None, None, pairs).unwrap_err().to_string();
+        assert!(why(&[("rocksdb_use_direct_reads", "ON")]).contains("does nothing with engine=innodb"));
+        let running = (URL, "mysql://me@box");
+        assert!(why(&[running, (INNODB_LOG, "2")]).contains("running server"));
+        assert!(planned(None, Some(1 << 20), &[running, (ENGINE, ROCKSDB)]).is_ok());
+    }
+}

@@ -1,0 +1,370 @@
+//! The dialect of MariaDB: the things that it does in its own way.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::Signal;
+use storebench_core::server::Known;
+use storebench_core::server::running::{Address, At};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
+
+use super::client::{Client, Login};
+use super::password::password;
+use super::{MAX_KEY_BYTES, PORT, config, load, settle};
+use crate::support::server::socket::Socket;
+use crate::support::server::{
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
+};
+
+/// The name of its socket, in a folder that is its alone.
+const SOCKET: &str = "socket";
+/// The user of the database, who may do all.
+const USER: &str = "root";
+/// The database of the trial's tables.
+const DATABASE: &str = "storebench";
+/// The server's counters: for InnoDB all its syncs, for MyRocks those of the log.
+const INNODB_SYNCS: &str = "Innodb_data_fsyncs";
+const ROCKSDB_SYNCS: &str = "Rocksdb_wal_synced";
+
+static PROGRAMS: Programs = Programs {
+    product: "MariaDB",
+    server: "mariadbd",
+    maker: Some("mariadb-install-db"),
+    // Servers are not in everybody's PATH.
+    folders: &["/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/libexec"],
+    by_version: &[
+        ("/opt/homebrew/opt", "mariadb@"),
+        ("/usr/local/opt", "mariadb@"),
+        ("/home/linuxbrew/.linuxbrew/opt", "mariadb@"),
+    ],
+    version: &["--no-defaults", "--version"],
+    version_in,
+    oldest: "10.5",
+    get: "apt-get install mariadb-server, or brew install mariadb",
+    user: "mysql",
+    found: OnceLock::new(),
+};
+
+/// MariaDB's, and MySQL's.
+pub enum Mysql {}
+
+/// The facts that are known of a server for as long as its store is open.
+pub struct Kept {
+    is_rocksdb: bool,
+    /// The name of the counter of syncs.
+    counter: Option<&'static str>,
+    /// Loads past MyRocks's log: their files are synced, which it does not count.
+    loads: AtomicU64,
+}
+
+impl Server for Mysql {
+    type Client = Client;
+    type Kept = Kept;
+
+    const STORE: &'static str = "mariadb";
+    const KNOWN: Known = Known { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None };
+    const SCHEMES: &'static [&'static str] = &["mysql", "mariadb"];
+    const START_S: f64 = 1.5;
+    const SIGN: &'static str = "mysql";
+    const PASSES: bool = true;
+    const NEEDS_MOMENT: bool = true;
+    const SAYING: &'static Saying =
+        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
+    const HOLDER: &'static str = "database";
+    const SYNCS: &'static str = "syncs";
+
+    fn programs() -> &'static Programs {
+        &PROGRAMS
+    }
+
+    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+        config::plan(options)
+    }
+
+    fn fixed_with_files(plan: &Plan) -> String {
+        config::fixed_with_files(plan).join("").replace('=', "")
+    }
+
+    fn making(plan: &Plan, data: &Path) -> Vec<String> {
+        let mut arguments = vec![
+            "--no-defaults".to_owned(),
+            format!("--datadir={}", data.display()),
+            // Several at once meet in /tmp, where it puts tables by the same names.
+            format!("--tmpdir={}", data.display()),
+        ];
+        let own = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
+        arguments.extend(own.map(str::to_owned));
+        arguments.extend(config::base(plan));
+        arguments.extend(config::fixed_with_files(plan));
+        arguments.push(config::addresses(plan));
+        arguments
+    }
+
+    fn why_not_made(said: &str) -> Option<String> {
+        last_words(said)
+    }
+
+    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
+        let (socket, number) = (at.socket.join(SOCKET), at.socket.join("number"));
+        let paths = [("datadir", Some(&at.data)), ("tmpdir", at.moment.as_ref()), ("socket", Some(&socket))];
+        let paths = paths.into_iter().chain([("pid-file", Some(&number))]);
+        let paths = paths.filter_map(|(name, path)| Some(format!("--{name}={}", path?.display())));
+        let own = ["--skip-networking", "--skip-log-bin", "--skip-name-resolve"];
+        let own = own.into_iter().chain(["--max-allowed-packet=1G", "--local-infile=1"]).map(str::to_owned);
+        let mut arguments: Vec<String> =
+            ["--no-defaults".to_owned()].into_iter().chain(paths).chain(own).collect();
+        arguments.extend(config::arguments(plan));
+        // As shipped it takes 151.
+        if sessions > 140 {
+            arguments.push(format!("--max-connections={}", sessions + 10));
+        }
+        arguments
+    }
+
+    fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
+        begin(socket).is_ok()
+    }
+
+    fn lacks_part(why: &str) -> Option<&'static str> {
+        why.contains("ha_rocksdb")
+            .then_some("MyRocks is not installed: apt-get install mariadb-plugin-rocksdb")
+    }
+
+    fn furnish(socket: &Path) -> Result<()> {
+        begin(socket)?.execute(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE} CHARACTER SET utf8mb4"))
+    }
+
+    fn connect_own(socket: &Path) -> Result<Client> {
+        let mut client = begin(socket)?;
+        client.execute(&format!("USE {DATABASE}"))?;
+        Ok(client)
+    }
+
+    fn connect(address: &Address) -> Result<Client> {
+        let socket = match &address.at {
+            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+            At::Socket(path) => Socket::unix(path),
+        };
+        let socket = socket.map_err(StoreError::io(format!("connecting to {}", address.at.name())))?;
+        // The trial's own database is made by it, so none that the URL names is used.
+        Client::begin(socket, &Login { user: &address.user, password: &password()?, database: None })
+    }
+
+    fn create(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("CREATE DATABASE {name} CHARACTER SET utf8mb4"))
+    }
+
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
+        client.execute(&format!("USE {name}{}", config::of_session(plan)))
+    }
+
+    fn drop_command(name: &str) -> String {
+        format!("DROP DATABASE {name}")
+    }
+
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("SET SESSION lock_wait_timeout = 60; DROP DATABASE IF EXISTS {name}"))
+    }
+
+    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
+        config::read_all(client)
+    }
+
+    fn tier(settings: &[Setting]) -> Guarantee {
+        config::tier(settings)
+    }
+
+    fn make_table(client: &mut Client, _compression: bool) -> Result<()> {
+        client.execute(&format!(
+            "CREATE TABLE IF NOT EXISTS records (k VARBINARY({MAX_KEY_BYTES}) NOT NULL PRIMARY KEY, v LONGBLOB NOT NULL)"
+        ))
+    }
+
+    fn look_at(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<Kept> {
+        let is_rocksdb =
+            settings.iter().any(|setting| setting.name == config::ENGINE && setting.value == config::ROCKSDB);
+        let counter = is_own.then_some(if is_rocksdb { ROCKSDB_SYNCS } else { INNODB_SYNCS });
+        Ok(Kept { is_rocksdb, counter, loads: AtomicU64::new(0) })
+    }
+
+    fn synced(client: &mut Client, kept: &Kept) -> Result<Option<u64>> {
+        let Some(name) = kept.counter else { return Ok(None) };
+        let loads = kept.loads.load(Ordering::Relaxed);
+        Ok(status(client, name)?.map(|count| count + loads))
+    }
+
+    /// Figures of InnoDB; another engine has none of them.
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
+        const TOLD: [(&str, &str); 2] =
+            [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
+        let told = TOLD.map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
+        told.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
+        match (running, kept.is_rocksdb) {
+            // The tables of others there are not ours to settle.
+            (Some(_), _) => Ok(()),
+            (None, true) => settle::rocksdb(client),
+            (None, false) => settle::innodb(client),
+        }
+    }
+
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
+        match outcome_of(client, "OPTIMIZE TABLE records")?.as_str() {
+            "status: OK" => Ok(Some("OPTIMIZE TABLE")),
+            told => Err(StoreError::Engine(format!("OPTIMIZE TABLE: {told}"))),
+        }
+    }
+
+    fn hold_reader(client: &mut Client) -> Result<bool> {
+        sql::each(client, "START TRANSACTION WITH CONSISTENT SNAPSHOT", &mut |_| ())?;
+        Ok(true)
+    }
+
+    fn verify(client: &mut Client) -> Result<bool> {
+        match outcome_of(client, "CHECK TABLE records EXTENDED")?.as_str() {
+            "status: OK" => Ok(true),
+            told if told.starts_with("note: ") => Ok(false),
+            told => Err(StoreError::Engine(format!("CHECK TABLE: {told}"))),
+        }
+    }
+
+    fn settings_of_table(client: &mut Client, kept: &Kept) -> Result<Vec<Setting>> {
+        if kept.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
+    }
+
+    fn size(client: &mut Client, _running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+        let sum = "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE table_schema = DATABASE()";
+        Ok(("tables_size", sql::number(client, sum)?))
+    }
+
+    fn version(client: &mut Client) -> Result<String> {
+        Ok(client.version().trim_start_matches("5.5.5-").to_owned())
+    }
+
+    fn has_checks(client: &mut Client) -> Result<Option<bool>> {
+        Ok(Some(sql::text(client, "SELECT VERSION()")?.contains("-debug")))
+    }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        sql::count(client)
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(RecordSession::<Mysql>::new(client)?))
+    }
+
+    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+        Ok(Box::new(Sql::<Mysql>::new(client, server)?))
+    }
+}
+
+impl Dialect for Mysql {
+    const MAX_KEY_BYTES: usize = MAX_KEY_BYTES;
+    const RECORDS: Records = Records {
+        insert: "INSERT INTO records (k, v) VALUES (?, ?)",
+        update: "UPDATE records SET v = ? WHERE k = ?",
+        get: "SELECT v FROM records WHERE k = ?",
+        remove: "DELETE FROM records WHERE k = ?",
+        scan: "SELECT k, v FROM records WHERE k >= ? ORDER BY k LIMIT ?",
+    };
+
+    fn type_name(of: SqlType) -> &'static str {
+        match of {
+            SqlType::Integer => "BIGINT",
+            SqlType::Real => "DOUBLE",
+            SqlType::Text => "LONGTEXT",
+            SqlType::Blob => "LONGBLOB",
+        }
+    }
+
+    fn load(
+        client: &mut Client,
+        (plan, kept, is_own): (&Plan, &Kept, bool),
+        into: &BulkLoad<'_>,
+        rows: &mut Rows<'_>,
+    ) -> Result<u64> {
+        let is_rocksdb = plan.value(config::ENGINE) == Some(config::ROCKSDB);
+        match (is_own, is_rocksdb, into.sorted) {
+            // It may not take files.
+            (false, _, _) => load::by_statements(client, into, rows),
+            (true, false, _) => load::in_a_transaction(client, into, rows),
+            (true, true, false) => load::in_transactions(client, into, rows),
+            (true, true, true) => {
+                let count = load::into_files(client, into, rows)?;
+                kept.loads.fetch_add(1, Ordering::Relaxed);
+                Ok(count)
+            }
+        }
+    }
+}
+
+/// The outcome of a statement about a table, as the last row has it: `status: OK`, or a `note` or `error` with its words.
+fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
+    let mut last = String::new();
+    sql::each(client, statement, &mut |row| {
+        if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
+            last = format!("{kind}: {told}");
+        }
+    })?;
+    Ok(last)
+}
+
+/// A connection to the trial's own server, whatever databases it has.
+fn begin(socket: &Path) -> Result<Client> {
+    let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to mariadbd"))?;
+    Client::begin(socket, &Login { user: USER, password: "", database: None })
+}
+
+/// A figure that the server counts; `None` where it does not.
+pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
+    let mut found = None;
+    sql::each(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {
+        if let [_, SqlValue::Text(number)] = row {
+            found = number.parse().ok();
+        }
+    })?;
+    Ok(found)
+}
+
+/// Of `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
+fn version_in(said: &str) -> Option<String> {
+    let (_, version) = said.split_once("Ver ")?;
+    let version = version.split_whitespace().next()?;
+    Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
+}
+
+/// The first line that says what is wrong: those after it follow from it.
+fn last_words(log: &str) -> Option<String> {
+    let of = |line: &str| {
+        let after = line.split_once("[ERROR] ").map(|(_, after)| after);
+        after.or_else(|| line.strip_prefix("ERROR: ")).map(str::to_owned)
+    };
+    log.lines().find_map(|line| of(line).filter(|words| words != "Aborting"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read() {
+        let said = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
+        assert_eq!(version_in(said).as_deref(), Some("10.11.19"));
+        assert_eq!(version_in("of another kind"), None);
+    }
+
+    #[test]
+    fn the_first_words_that_tell_something_count() {
+        let log = "2026-11-23  4:52:45 0 [Note] starts\n2026-11-23  4:52:45 0 [ERROR] Aborting\nERROR: 1051  Unknown table\n";
+        assert_eq!(last_words(log).as_deref(), Some("1051  Unknown table"));
+        assert_eq!(
+            last_words("2026 0 [ERROR] no plugin\n2026 0 [ERROR] more\n").as_deref(),
+            Some("no plugin")
+        );
+        assert_eq!(last_words("all is well\n0 [ERROR] Aborting\n"), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! Many rows at once.
+
+use std::io::Write as _;
+
+use storebench_core::store::sql::{BulkLoad, Rows, SqlValue};
+use storebench_core::store::{Result, StoreError};
+
+use super::client::{Client, Statement};
+use crate::support::server::Connection;
+
+/// Rows that one statement adds.
+const ROWS_AT_ONCE: usize = 100;
+/// Rows of a transaction: MyRocks locks each, and as shipped a transaction has about a million locks at most.
+const ROWS_OF_TRANSACTION: usize = 100_000;
+/// As a file that the server reads from this connection, in one transaction.
+///
+/// # Errors
+/// The server's; where it took fewer rows, or changed some.
+pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    client.all_or_none(|client| as_file(client, into, rows))
+}
+
+/// The same past MyRocks's log and memory tables, into sorted files, which it syncs and then takes for its own.
+///
+/// # Errors
+/// The server's; where it took fewer rows, or changed some.
+pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    // Where indexes are there already, their entries are sorted.
+    client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
+    let loaded = as_file(client, into, rows);
+    let taken = client.execute("SET SESSION rocksdb_bulk_load = 0");
+    loaded.and_then(|count| taken.map(|()| count))
+}
+
+/// The same through MyRocks's log, in many transactions: its files can't hold what lies between rows that are there.
+///
+/// # Errors
+/// The server's; where it took fewer rows, or changed some.
+pub fn in_transactions(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    client.execute(&format!(
+        "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
+    ))?;
+    let loaded = as_file(client, into, rows);
+    let reset = client.execute("SET SESSION rocksdb_commit_in_the_middle = 0");
+    loaded.and_then(|count| reset.map(|()| count))
+}
+
+fn as_file(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    let BulkLoad { table, columns, .. } = into;
+    let sql = format!(
+        "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
+         LINES TERMINATED BY '\\n' ({})",
+        columns.join(", ")
+    );
+    let mut given = 0;
+    let (taken, warnings) = client.load(&sql, &mut |write| {
+        rows(&mut |row| {
+            fits(row, into)?;
+            given += 1;
+            write(&mut |file| append_line(row, file))
+        })
+    })?;
+    // Of a file from elsewhere the server passes by what is there already, and changes what does not fit.
+    match warnings {
+        _ if taken != given => Err(StoreError::Exists),
+        0 => Ok(taken),
+        _ => Err(StoreError::Engine(format!("the server took {taken} rows with {warnings} warnings"))),
+    }
+}
+
+fn fits(row: &[SqlValue<'_>], into: &BulkLoad<'_>) -> Result<()> {
+    let (values, columns) = (row.len(), into.columns.len());
+    if values == columns {
+        return Ok(());
+    }
+    Err(StoreError::Engine(format!("{values} values for {columns} columns")))
+}
+
+/// A row as a line of the file.
+fn append_line(row: &[SqlValue<'_>], file: &mut Vec<u8>) {
+    for (number, value) in row.iter().enumerate() {
+        if number > 0 {
+            file.push(b'\t');
+        }
+        // Writing into memory does not fail.
+        match value {
+            SqlValue::Null => file.extend_from_slice(b"\\N"),
+            SqlValue::Integer(number) => drop(write!(file, "{number}")),
+            SqlValue::Real(number) => drop(write!(file, "{number}")),
+            SqlValue::Text(text) => append_escaped(text.as_bytes(), file),
+            SqlValue::Blob(bytes) => append_escaped(bytes, file),
+        }
+    }
+    file.push(b'\n');
+}
+
+fn append_escaped(bytes: &[u8], file: &mut Vec<u8>) {
+    for byte in bytes {
+        match byte {
+            b'\\' => file.extend_from_slice(b"\\\\"),
+            b'\t' => file.extend_from_slice(b"\\t"),
+            b'\n' => file.extend_from_slice(b"\\n"),
+            0 => file.extend_from_slice(b"\\0"),
+            byte => file.push(*byte),
+        }
+    }
+}
+
+/// Statements of many rows each, which any server takes.
+pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    let many = client.prepare(&insert(into, ROWS_AT_ONCE))?;
+    let mut load = Load { client, into, waiting: Vec::new(), many, uncommitted: 0, count: 0 };
+    load.client.execute("START TRANSACTION")?;
+    let loaded = rows(&mut |row| load.add(row)).and_then(|()| load.finish());
+    let Load { client, many, count, .. } = load;
+    client.forget(many)?;
+    match loaded.and_then(|()| client.execute("COMMIT")) {
+        Ok(()) => Ok(count),
+        Err(error) => {
+            // The first error counts.
+            let _ = client.execute("ROLLBACK");
+            Err(error)
+        }
+    }
+}
+
+/// A value that is kept until its statement is whole.
+enum Kept {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl Kept {
+    fn of(value: &SqlValue<'_>) -> Kept {
+        match *value {
+            SqlValue::Null => Kept::Null,
+            SqlValue::Integer(number) => Kept::Integer(number),
+            SqlValue::Real(number) => Kept::Real(number),
+            SqlValue::Text(text) => Kept::Text(text.to_owned()),
+            SqlValue::Blob(bytes) => Kept::Blob(bytes.to_owned()),
+        }
+    }
+
+    fn value(&self) -> SqlValue<'_> {
+        match self {
+            Kept::Null => SqlValue::Null,
+            Kept::Integer(number) => SqlValue::Integer(*number),
+            Kept::Real(number) => SqlValue::Real(*number),
+            Kept::Text(text) => SqlValue::Text(text),
+            Kept::Blob(bytes) => SqlValue::Blob(bytes),
+        }
+    }
+}
+
+/// Rows on their way into a table.
+struct Load<'l> {
+    client: &'l mut Client,
+    into: &'l BulkLoad<'l>,
+    /// The values of the rows that were not sent yet.
+    waiting: Vec<Kept>,
+    /// The statement that adds [`ROWS_AT_ONCE`] of them.
+    many: Statement,
+    /// Rows of the transaction that is open.
+    uncommitted: usize,
+    count: u64,
+}
+
+impl Load<'_> {
+    fn add(&mut self, row: &[SqlValue<'_>]) -> Result<()> {
+        fits(row, self.into)?;
+        self.waiting.extend(row.iter().map(Kept::of));
+        if self.waiting.len() < ROWS_AT_ONCE * self.into.columns.len() {
+            return Ok(());
+        }
+        self.count += send(self.client, &self.many, &mut self.waiting)?;
+        self.uncommitted += ROWS_AT_ONCE;
+        if self.uncommitted >= ROWS_OF_TRANSACTION {
+            self.uncommitted = 0;
+            self.client.execute("COMMIT")?;
+            self.client.execute("START TRANSACTION")?;
+        }
+        Ok(())
+    }
+
+    /// Sends what is left.
+    fn finish(&mut self) -> Result<()> {
+        let rows = self.waiting.len() / self.into.columns.len().max(1);
+        if rows == 0 {
+            return Ok(());
+        }
+        let rest = self.client.prepare(&insert(self.into, rows))?;
+        self.count += send(self.client, &rest, &mut self.waiting)?;
+        self.client.forget(rest)
+    }
+}
+
+/// The statement that adds so many rows.
+fn insert(into: &BulkLoad<'_>, rows: usize) -> String {
+    let BulkLoad { table, columns, .. } = into;
+    let row = format!("({})", vec!["?"; columns.len()].join(", "));
+    format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
+}
+
+/// Runs it with the values that wait; how many rows it has added.
+fn send(client: &mut Client, statement: &Statement, waiting: &mut Vec<Kept>) -> Result<u64> {
+    let values: Vec<SqlValue<'_>> = waiting.iter().map(Kept::value).collect();
+    let added = client.run(statement, &values)?;
+    waiting.clear();
+    Ok(added)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_any_bytes() {
+        let mut file = Vec::new();
+        let row =
+            [SqlValue::Integer(-7), SqlValue::Null, SqlValue::Real(0.5), SqlValue::Blob(b"a\tb\\\n\0\xff")];
+        append_line(&row, &mut file);
+        append_line(&[SqlValue::Text("\u{e9}")], &mut file);
+        assert_eq!(file, b"-7\t\\N\t0.5\ta\\tb\\\\\\n\\0\xff\n\xc3\xa9\n");
+    }
+}

@@ -1,0 +1,39 @@
+//! The work that the server would do by itself in a while of rest, done now.
+
+use storebench_core::store::Result;
+
+use super::client::Client;
+use super::dialect::{Mysql, status};
+use crate::support::server::{Connection, sql, wait_until};
+
+/// InnoDB writes the pages that were changed into their places.
+///
+/// # Errors
+/// The server's; when it takes too long.
+pub fn innodb(client: &mut Client) -> Result<()> {
+    let before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
+    client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
+    let written = wait_until::<Mysql>(client, |client| {
+        Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0)
+    });
+    client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {before}"))?;
+    written
+}
+
+/// MyRocks writes its memory tables into files, and merges what its rules say is to be merged.
+///
+/// # Errors
+/// The server's; when it takes too long.
+pub fn rocksdb(client: &mut Client) -> Result<()> {
+    client.execute("SET GLOBAL rocksdb_force_flush_memtable_now = 1")?;
+    let pending = "SELECT CAST(SUM(value) AS UNSIGNED) FROM information_schema.rocksdb_cfstats \
+                   WHERE stat_type IN ('MEM_TABLE_FLUSH_PENDING', 'COMPACTION_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')";
+    // One that is under way is not pending any more, but it writes.
+    let mut merged = None;
+    wait_until::<Mysql>(client, |client| {
+        let is_pending = sql::number(client, pending)?.unwrap_or(0) > 0;
+        let now = status(client, "Rocksdb_compact_write_bytes")?;
+        let writes = merged.replace(now) != Some(now);
+        Ok(!is_pending && !writes)
+    })
+}

@@ -1,0 +1,215 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use storebench_core::server::{self, user};
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{OpenOptions, StoreError};
+
+use super::*;
+use crate::support::testing::{
+    after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
+    hold_to_its_end, new_folder, open as open_with, opened, refused, setting,
+};
+
+const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
+
+/// The engines that are installed here.
+fn engines() -> Vec<&'static str> {
+    if let Some(why) = Mysql::programs().lacks() {
+        println!("not tried: {why}");
+        return Vec::new();
+    }
+    let is_here = |engine: &&str| {
+        let opened = open_with(&MARIADB, new_folder().path(), None, false, &[("engine", engine)]);
+        match opened {
+            Err(StoreError::Unsupported(why)) => println!("not tried: {why}"),
+            Err(error) => panic!("{engine}: {error}"),
+            Ok(_) => return true,
+        }
+        false
+    };
+    ENGINES.into_iter().filter(is_here).collect()
+}
+
+#[test]
+fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
+    assert_eq!(MARIADB.lacks(), Mysql::programs().lacks());
+    assert!(!MARIADB.runs_by_default());
+}
+
+/// Debian's programs as they would be if they had been unpacked elsewhere, with what makes the files among scripts.
+#[test]
+fn programs_that_are_unpacked_anywhere_find_what_they_read() {
+    let parts = [
+        ("/usr/sbin/mariadbd", "bin/mariadbd"),
+        // Debian's script looks for it there.
+        ("/usr/sbin/mariadbd", "sbin/mariadbd"),
+        ("/usr/bin/my_print_defaults", "bin/my_print_defaults"),
+        ("/usr/bin/resolveip", "bin/resolveip"),
+        ("/usr/bin/mariadb-install-db", "scripts/mariadb-install-db"),
+        ("/usr/share/mysql", "share/mysql"),
+    ];
+    if let Some((part, _)) = parts.iter().find(|(part, _)| !Path::new(part).exists()) {
+        return println!("not tried: there is no {part}");
+    }
+    // The server's user must pass it.
+    let archive = new_folder();
+    fs::set_permissions(archive.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for (part, name) in parts {
+        let path = archive.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(part, path).unwrap();
+    }
+    let (folder, bin) = (new_folder(), archive.path().join("bin").display().to_string());
+    let store = opened(&MARIADB, &folder, Some(Guarantee::Process), &[("programs", &bin)]);
+    let mut session = store.sql().unwrap();
+    let asked = session.prepare("SELECT @@basedir").unwrap();
+    let mut told = String::new();
+    session.query(asked, &[], &mut |row| told = format!("{row:?}")).unwrap();
+    assert!(told.contains(&archive.path().display().to_string()), "{told}");
+    drop(session);
+    store.close().unwrap();
+}
+
+#[test]
+fn each_tier_is_what_the_server_reads_back() {
+    for engine in engines() {
+        let log = format!("{engine}_flush_log_at_trx_commit");
+        for (tier, expected) in [
+            (None, "1"),
+            (Some(Guarantee::Power), "1"),
+            (Some(Guarantee::Process), "2"),
+            (Some(Guarantee::None), "0"),
+        ] {
+            let folder = new_folder();
+            let store = opened(&MARIADB, &folder, tier, &[("engine", engine)]);
+            assert_eq!(store.guarantee(), tier.unwrap_or(Guarantee::Power));
+            assert_eq!(setting(&*store, &log), expected, "{tier:?}");
+            assert_eq!(setting(&*store, "engine"), engine);
+            assert_eq!(setting(&*store, "log_bin"), "OFF");
+            store.close().unwrap();
+        }
+    }
+}
+
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    if engines().is_empty() {
+        return;
+    }
+    let taken = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
+    for nonsense in [
+        ("engine", "myisam"),
+        ("innodb_doublewrite", "perhaps"),
+        ("innodb_page_size", "5000"),
+        ("innodb_flush_log_at_trx_commit", "7"),
+        ("rocksdb_block_cache_size", "1048576"),
+        ("colour", "red"),
+    ] {
+        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+    }
+    assert!(matches!(taken(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
+    let off = [("innodb_doublewrite", "OFF")];
+    let power = refused(&MARIADB, &new_folder(), Some(Guarantee::Power), &off);
+    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    for engine in engines() {
+        for tier in [Guarantee::Process, Guarantee::Power] {
+            assert_eq!(after_kill_with(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
+        }
+    }
+}
+
+#[test]
+fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
+    if !engines().is_empty() {
+        hold_to_its_end(&MARIADB, None, 1..=1);
+    }
+}
+
+#[test]
+fn nothing_listens_and_its_files_are_its_user_s_alone() {
+    use std::os::unix::fs::MetadataExt;
+    if engines().is_empty() {
+        return;
+    }
+    let folder = new_folder();
+    let before = fs::metadata(folder.path()).unwrap();
+    let store = open::<Mysql>(&OpenOptions::new(folder.path())).unwrap();
+    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
+    let expected = user().map_or(before.uid(), |user| user.uid);
+    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
+    let now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let mut session = store.sql().unwrap();
+    let mut told = Vec::new();
+    let asked = session.prepare("SELECT @@skip_networking, @@tmpdir LIKE '/proc/self/fd/%'").unwrap();
+    session.query(asked, &[], &mut |row| told.push(format!("{row:?}"))).unwrap();
+    let yes = [SqlValue::Integer(1), SqlValue::Integer(i64::from(cfg!(target_os = "linux")))];
+    assert_eq!(told, [format!("{yes:?}")]);
+}
+
+#[test]
+fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
+    for engine in engines() {
+        let folder = new_folder();
+        let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[("engine", engine)]);
+        hold_batches_to_all_or_none(store.as_ref(), 1 << 20);
+    }
+}
+
+/// A value of several parts of the protocol.
+#[test]
+fn a_value_may_be_longer_than_a_part_of_a_packet() {
+    if engines().is_empty() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[]);
+    let mut session = store.session().unwrap();
+    let large: Vec<u8> = (0..17 << 20).map(|at: usize| (at % 251) as u8).collect();
+    session.insert(b"key", &large).unwrap();
+    assert!(session.get(b"key", &mut |value| assert!(value == large)).unwrap());
+    assert!(session.copied().unwrap() == large);
+}
+
+#[test]
+fn syncs_are_the_server_s_own_count() {
+    for engine in engines() {
+        let count = |tier| {
+            let folder = new_folder();
+            let store = opened(&MARIADB, &folder, Some(tier), &[("engine", engine)]);
+            let before = store.syncs().unwrap().unwrap();
+            let mut session = store.session().unwrap();
+            for number in 0..50_u32 {
+                session.insert(&number.to_be_bytes(), b"value").unwrap();
+            }
+            let syncs = store.syncs().unwrap().unwrap() - before;
+            drop(session);
+            store.close().unwrap();
+            syncs
+        };
+        let (power, process) = (count(Guarantee::Power), count(Guarantee::Process));
+        assert!(power >= 50, "{engine}: {power}");
+        assert!(process < 50, "{engine}: {process}");
+    }
+}
+
+#[test]
+fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
+    for engine in engines() {
+        let folder = new_folder();
+        let store = opened(&MARIADB, &folder, None, &[("engine", engine)]);
+        hold_sql_to_its_promise(&*store);
+        if engine == "innodb" {
+            hold_loads_to_all_or_none(&*store);
+        }
+        let mut session = store.sql().unwrap();
+        let insert = session.prepare("INSERT INTO t (id) VALUES (?)").unwrap();
+        assert!(session.run(insert, &[SqlValue::Integer(1 << 40)]).is_err(), "more than the column holds");
+    }
+}

@@ -1,0 +1,143 @@
+//! The operations of a store's sessions on a connection.
+
+use bytes::Bytes;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
+use storebench_core::store::{Result, StoreError};
+
+use super::super::wire::{self, Columns, numbered};
+use super::{Client, Statement, error_of, lost};
+use crate::support::server::{Connection, Turn};
+
+impl Connection for Client {
+    type Statement = Statement;
+    /// A batch is one statement for each record.
+    type Inserts = ();
+    type Turns = [Statement; 3];
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.write(|out| frontend::query(sql, out))?;
+        self.send()?;
+        self.answer(|_| ()).map(drop)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let name = format!("s{}", self.prepared);
+        self.prepared += 1;
+        self.write(|out| {
+            frontend::parse(&name, sql, [], out)?;
+            frontend::describe(b'S', &name, out)
+        })?;
+        frontend::sync(&mut self.out);
+        self.send()?;
+        let (mut parameters, mut columns, mut failed) = (Vec::new(), Vec::new(), None);
+        loop {
+            match self.next()? {
+                Message::ParameterDescription(told) => {
+                    parameters = told.parameters().collect().map_err(lost)?
+                }
+                Message::RowDescription(told) => {
+                    columns = told.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost)?;
+                }
+                Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
+                Message::ReadyForQuery(_) => break,
+                _ => {}
+            }
+        }
+        failed.map_or(Ok(Statement { name, parameters, columns }), Err)
+    }
+
+    fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.write(|out| frontend::close(b'S', &statement.name, out))?;
+        frontend::sync(&mut self.out);
+        self.send()?;
+        self.answer(|_| ()).map(drop)
+    }
+
+    fn prepare_portable(&mut self, sql: &str) -> Result<Statement> {
+        self.prepare(&numbered(sql))
+    }
+
+    fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.rows(statement, values, |_| ())
+    }
+
+    fn query(
+        &mut self,
+        statement: &Statement,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        self.rows(statement, values, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let mut count = 0;
+            for ((place, value), of) in columns.iter_mut().zip(Columns(row)).zip(&statement.columns) {
+                *place = wire::read(value, *of);
+                count += 1;
+            }
+            visit(&columns[..count]);
+        })
+    }
+
+    fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        // Its memory can be used again.
+        self.shown = Bytes::new();
+        let mut shown = Bytes::new();
+        let rows = self.rows(get, &[SqlValue::Blob(key)], |row| {
+            if let Some(Some(value)) = Columns(row).next() {
+                shown = row.slice_ref(value);
+                visit(value);
+            }
+        })?;
+        self.shown = shown;
+        Ok(rows > 0)
+    }
+
+    fn shown(&self) -> &[u8] {
+        &self.shown
+    }
+
+    fn scan(
+        &mut self,
+        scan: &Statement,
+        values: &[SqlValue<'_>; 2],
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<u64> {
+        self.rows(scan, values, |row| {
+            let mut columns = Columns(row);
+            if let (Some(Some(key)), Some(Some(value))) = (columns.next(), columns.next()) {
+                visit(key, value);
+            }
+        })
+    }
+
+    fn prepare_inserts(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn insert_all(&mut self, insert: &Statement, (): &(), records: &[(&[u8], &[u8])]) -> Result<()> {
+        let rows = records.iter().map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+        self.run_all(insert, rows).map(drop)
+    }
+
+    fn remove_all(&mut self, remove: &Statement, keys: &[&[u8]]) -> Result<()> {
+        let removed = self.run_all(remove, keys.iter().map(|key| [SqlValue::Blob(key)]))?;
+        if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
+    }
+
+    fn prepare_turns(&mut self) -> Result<[Statement; 3]> {
+        Ok([self.prepare("BEGIN")?, self.prepare("COMMIT")?, self.prepare("ROLLBACK")?])
+    }
+
+    /// A transaction in which a statement failed is rolled back by COMMIT, which says so by its name alone.
+    fn turn(&mut self, [begin, commit, roll_back]: &[Statement; 3], turn: Turn) -> Result<()> {
+        let statement = match turn {
+            Turn::Begin => begin,
+            Turn::Commit => commit,
+            Turn::RollBack => roll_back,
+        };
+        self.run(statement, &[]).map(drop)
+    }
+}

@@ -1,0 +1,338 @@
+//! PostgreSQL's settings: what a server is started with, whether it took them, and which guarantee they give.
+
+use std::ops::RangeInclusive;
+
+use storebench_core::server::running::URL;
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share};
+
+use super::client::Client;
+use crate::support::server::{Connection, PROGRAMS_SETTING, Plan};
+
+/// The settings that a user may give.
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        URL,
+        "postgresql://user@host:port/database",
+        "a private server for each trial",
+        "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
+    )
+    .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
+    SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
+        .promising("off is process")
+        .read_by("pg_settings"),
+    SettingDef::new(
+        "synchronous_commit",
+        "on, local or off",
+        "on, or the guarantee's",
+        "off: a commit returns before its log is written, up to 0.6 s later",
+    )
+    .promising("off is none: a kill costs the newest commits")
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "full_page_writes",
+        "on or off",
+        "on, or the guarantee's",
+        "whether the log holds a whole page when it first changes after a checkpoint",
+    )
+    .promising("off is process: a power cut can tear a page")
+    .read_by("pg_settings")
+    .costing("a page that a power cut has torn can't be repaired"),
+    SettingDef::new(
+        "wal_sync_method",
+        "fdatasync, fsync, open_datasync, open_sync or fsync_writethrough",
+        "fdatasync on Linux",
+        "how the log is synced",
+    )
+    .promising("on macOS, power takes fsync_writethrough")
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "shared_buffers",
+        "a size from 128 KiB, in steps of 8 KiB",
+        "128 MiB, or less where initdb finds less memory",
+        "the cache of pages, of all sessions",
+    )
+    .bytes()
+    .share(
+        Share::one_in(
+            4,
+            "25 % of the memory; more than 40 % is unlikely to do better",
+            "https://www.postgresql.org/docs/current/runtime-config-resource.html",
+        )
+        .in_steps(PAGE),
+    )
+    .read_by("pg_settings")
+    .tune(&["16777216", "536870912"]),
+    SettingDef::new(
+        "wal_buffers",
+        "a size from 64 KiB to 1 GiB, in steps of 8 KiB",
+        "1/32 of shared_buffers, at most 16 MiB",
+        "the log that is not written yet",
+    )
+    .bytes()
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "max_wal_size",
+        "a size from 2 MiB, in steps of 1 MiB",
+        "1 GiB",
+        "how long the log grows until a checkpoint begins",
+    )
+    .bytes()
+    .read_by("pg_settings")
+    .tune(&["67108864", "4294967296"]),
+    SettingDef::new(
+        "min_wal_size",
+        "a size from 2 MiB, in steps of 1 MiB",
+        "80 MiB",
+        "how much of the log is kept to be written over",
+    )
+    .bytes()
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "wal_segment_size",
+        "a size, a power of two from 1 MiB to 1 GiB",
+        "16 MiB",
+        "the files of the log; fixed when the server's files are made",
+    )
+    .bytes()
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "wal_compression",
+        "off, pglz, lz4 or zstd",
+        "off",
+        "whether whole pages in the log are compressed; from version 15",
+    )
+    .read_by("pg_settings")
+    .tune(&["lz4"]),
+    SettingDef::new(
+        "checkpoint_timeout",
+        "seconds, from 30 to 86400",
+        "300",
+        "how long a checkpoint waits at most",
+    )
+    .read_by("pg_settings"),
+    SettingDef::new(
+        "commit_delay",
+        "microseconds, from 0 to 100000",
+        "0",
+        "how long a commit waits for others to sync with",
+    )
+    .read_by("pg_settings"),
+    SettingDef::new(
+        ISOLATION,
+        "read uncommitted, read committed, repeatable read or serializable",
+        "read committed",
+        "what a transaction sees of those beside it",
+    )
+    .read_by("pg_settings"),
+    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up beside the work")
+        .read_by("pg_settings"),
+];
+
+/// The settings that a session can set for itself.
+const OF_SESSION: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
+/// The setting that says how much a transaction sees of others'.
+const ISOLATION: &str = "default_transaction_isolation";
+
+/// The smallest cache that it takes, and its step.
+const LEAST_CACHE: u64 = 128 << 10;
+const PAGE: u64 = 8192;
+/// The files of the log, unless it is told otherwise.
+const SEGMENT: u64 = 16 << 20;
+const SEGMENT_SIZE: &str = "wal_segment_size";
+
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
+    Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
+}
+
+/// The statements that set a session on a running server as planned.
+pub fn of_session(plan: &Plan) -> String {
+    let set = |name: &&str| plan.value(name).map(|value| format!("SET {name} TO '{value}';"));
+    OF_SESSION.iter().filter(|name| **name != URL).filter_map(set).collect()
+}
+
+/// The size of the log's files.
+pub fn segment_bytes(plan: &Plan) -> u64 {
+    plan.parsed(SEGMENT_SIZE).unwrap_or(SEGMENT)
+}
+
+/// The arguments with which the server is started, as `name=value`. A setting that is fixed with its files is none of them.
+pub fn arguments(plan: &Plan) -> Vec<String> {
+    let own = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
+    let unit =
+        |name: &str| if SETTINGS.iter().any(|def| def.name == name && is_size(def)) { "B" } else { "" };
+    own.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
+}
+
+fn is_size(def: &SettingDef) -> bool {
+    def.unit == storebench_core::store::Unit::Bytes
+}
+
+/// The user's value of a setting, as it is read back.
+fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+    let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
+    let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
+    match name {
+        "fsync" | "full_page_writes" | "autovacuum" => word(&["on", "off"]),
+        ISOLATION => word(&["read uncommitted", "read committed", "repeatable read", "serializable"]),
+        "synchronous_commit" => word(&["on", "local", "off"]),
+        "wal_sync_method" => {
+            word(&["fdatasync", "fsync", "open_datasync", "open_sync", "fsync_writethrough"])
+        }
+        "wal_compression" => word(&["off", "pglz", "lz4", "zstd"]),
+        "shared_buffers" => number(LEAST_CACHE..=1 << 42),
+        "wal_buffers" => number(64 << 10..=1 << 30),
+        "max_wal_size" | "min_wal_size" => number(2 << 20..=1 << 50),
+        "checkpoint_timeout" => number(30..=86_400),
+        "commit_delay" => number(0..=100_000),
+        "wal_segment_size" => match given.number(name, 1 << 20..=1 << 30)? {
+            Some(bytes) if !bytes.is_power_of_two() => Err(given.refuse(name, "a power of two")),
+            bytes => Ok(bytes.map(|bytes| bytes.to_string())),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The harness's value of a setting that the user does not give.
+fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
+    let on = |on: bool| if on { "on" } else { "off" }.to_owned();
+    match (name, options.guarantee) {
+        ("fsync" | "full_page_writes", Some(tier)) => Some(on(tier == Guarantee::Power)),
+        ("synchronous_commit", Some(tier)) => Some(on(tier != Guarantee::None)),
+        // On macOS the others leave the data in the drive's own cache.
+        ("wal_sync_method", Some(Guarantee::Power)) if cfg!(target_os = "macos") => {
+            Some("fsync_writethrough".into())
+        }
+        (ISOLATION, _) => options.transactions.then(|| "read committed".into()),
+        // The server's cache serves all sessions.
+        ("shared_buffers", _) => {
+            options.cache_bytes.map(|bytes| (bytes.max(LEAST_CACHE) / PAGE * PAGE).to_string())
+        }
+        _ => None,
+    }
+}
+
+/// Every setting that the server has, sizes in bytes, in the order of [`SETTINGS`].
+pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
+    let query = client.prepare("SELECT name, setting, unit FROM pg_settings")?;
+    let mut found = Vec::new();
+    client.query(&query, &[], &mut |row| {
+        if let [SqlValue::Text(name), SqlValue::Text(value), unit] = row {
+            let unit = if let SqlValue::Text(unit) = unit { unit } else { "" };
+            found.push(((*name).to_owned(), in_bytes(value, unit)));
+        }
+    })?;
+    client.forget(query)?;
+    let of = |def: &SettingDef| {
+        let value = found.iter().find(|(name, _)| name == def.name).map(|(_, value)| value.clone());
+        value.map(|value| Setting::read_back(def.name, value))
+    };
+    Ok(SETTINGS.iter().filter_map(of).collect())
+}
+
+/// A number of some unit of memory in bytes; anything else as it is.
+fn in_bytes(value: &str, unit: &str) -> String {
+    let digits = unit.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(unit.len());
+    let (times, unit) = unit.split_at(digits);
+    let bytes = match unit {
+        "B" => 1,
+        "kB" => 1024,
+        "MB" => 1 << 20,
+        _ => return value.to_owned(),
+    };
+    let times: u64 = times.parse().unwrap_or(1);
+    value.parse::<u64>().map_or_else(|_| value.to_owned(), |number| (number * times * bytes).to_string())
+}
+
+/// The tier that settings give.
+pub fn tier(settings: &[Setting]) -> Guarantee {
+    let is = |name: &str, value: &str| {
+        settings.iter().any(|setting| setting.name == name && setting.value == value)
+    };
+    let reaches_the_disk = !cfg!(target_os = "macos") || is("wal_sync_method", "fsync_writethrough");
+    if is("synchronous_commit", "off") {
+        // The log that is not written yet is in the server's memory.
+        return Guarantee::None;
+    }
+    match is("fsync", "on") && is("full_page_writes", "on") && reaches_the_disk {
+        true => Guarantee::Power,
+        false => Guarantee::Process,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Loss;
+
+    use super::*;
+    use crate::postgres::POSTGRES;
+
+    #[test]
+    fn the_tier_follows_from_what_is_synced_and_when() {
+        let with = |fsync: &str, commit: &str, pages: &str| {
+            let settings = [
+                Setting::read_back("fsync", fsync),
+                Setting::read_back("synchronous_commit", commit),
+                Setting::read_back("full_page_writes", pages),
+                Setting::read_back("wal_sync_method", "fsync_writethrough"),
+            ];
+            let tier = tier(&settings);
+            let danger = POSTGRES.offer(tier).unwrap().danger(&settings).unwrap();
+            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
+            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+            (tier, danger.power_cut)
+        };
+        assert_eq!(with("on", "on", "on"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(with("on", "local", "on"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(with("on", "on", "off"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(with("off", "on", "on"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(with("on", "off", "on"), (Guarantee::None, Loss::Newest));
+        assert_eq!(with("on", "off", "off"), (Guarantee::None, Loss::Whole));
+        assert_eq!(with("off", "off", "on"), (Guarantee::None, Loss::Whole));
+    }
+
+    #[test]
+    fn sizes_are_read_in_bytes() {
+        assert_eq!(in_bytes("16384", "8kB"), "134217728");
+        assert_eq!(in_bytes("1024", "MB"), "1073741824");
+        assert_eq!(in_bytes("16777216", "B"), "16777216");
+        assert_eq!(
+            (in_bytes("300", "s"), in_bytes("on", ""), in_bytes("-1", "8kB")),
+            ("300".into(), "on".into(), "-1".into())
+        );
+    }
+
+    #[test]
+    fn tiers_cache_and_user_make_the_arguments() {
+        let settings =
+            [("wal_segment_size", "1048576"), ("synchronous_commit", "local"), ("commit_delay", "5")];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let options = OpenOptions {
+            guarantee: Some(Guarantee::Process),
+            cache_bytes: Some(1_000_000),
+            settings: &settings,
+            ..OpenOptions::new(std::path::Path::new("/nowhere"))
+        };
+        let tiered = plan(&options).unwrap();
+        assert_eq!(segment_bytes(&tiered), 1 << 20);
+        let expected = [
+            "fsync=off",
+            "synchronous_commit=local",
+            "full_page_writes=off",
+            "shared_buffers=999424B",
+            "commit_delay=5",
+        ];
+        assert_eq!(arguments(&tiered), expected);
+        let plain =
+            OpenOptions { guarantee: None, cache_bytes: None, settings: &Default::default(), ..options };
+        let plain = plan(&plain).unwrap();
+        assert_eq!((arguments(&plain), segment_bytes(&plain)), (Vec::new(), SEGMENT));
+    }
+}

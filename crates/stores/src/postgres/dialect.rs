@@ -1,0 +1,381 @@
+//! The dialect of PostgreSQL: the things that it does in its own way.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::process::Signal;
+use storebench_core::server::running::{Address, At};
+use storebench_core::server::{Known, Segment};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
+
+use super::client::{Client, Login};
+use super::{PORT, config, password};
+use crate::support::server::socket::Socket;
+use crate::support::server::{
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
+};
+
+/// The user of a trial's own database, who may do all.
+const USER: &str = "storebench";
+/// The database, which initdb makes.
+const DATABASE: &str = "postgres";
+/// The file in which a server tells its number, and that it is ready.
+const PID_FILE: &str = "postmaster.pid";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key bytea PRIMARY KEY, value bytea NOT NULL)";
+
+static PROGRAMS: Programs = Programs {
+    product: "PostgreSQL",
+    server: "postgres",
+    maker: Some("initdb"),
+    folders: &[],
+    // Debian's, Red Hat's, Homebrew's.
+    by_version: &[
+        ("/usr/lib/postgresql", ""),
+        ("/usr", "pgsql-"),
+        ("/opt/homebrew/opt", "postgresql@"),
+        ("/usr/local/opt", "postgresql@"),
+        ("/home/linuxbrew/.linuxbrew/opt", "postgresql@"),
+    ],
+    version: &["--version"],
+    version_in,
+    oldest: "12",
+    get: "apt-get install postgresql, or brew install postgresql",
+    user: "postgres",
+    found: OnceLock::new(),
+};
+
+/// PostgreSQL's.
+pub enum Postgresql {}
+
+impl Server for Postgresql {
+    type Client = Client;
+    /// The query that asks for the number of syncs of the log.
+    type Kept = Option<&'static str>;
+
+    const STORE: &'static str = "postgres";
+    const KNOWN: Known = Known { programs: &["postgres"], users: &["postgres"], shared_memory };
+    const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
+    const START_S: f64 = 0.5;
+    const SIGN: &'static str = "PG_VERSION";
+    const SAYING: &'static Saying =
+        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
+    const HOLDER: &'static str = "schema";
+    const SYNCS: &'static str = "wal_syncs";
+
+    fn programs() -> &'static Programs {
+        &PROGRAMS
+    }
+
+    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+        config::plan(options)
+    }
+
+    fn fixed_with_files(plan: &Plan) -> String {
+        format!("-{}", config::segment_bytes(plan))
+    }
+
+    fn making(plan: &Plan, data: &Path) -> Vec<String> {
+        let data = data.display().to_string();
+        let segment = format!("--wal-segsize={}", config::segment_bytes(plan) >> 20);
+        let own = ["-D", &data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
+        // Where the server that it starts is killed, it would delete the note of what that has left.
+        let own = own.into_iter().chain(["--no-clean", &segment]);
+        own.map(str::to_owned).collect()
+    }
+
+    fn why_not_made(said: &str) -> Option<String> {
+        let tells = |line: &&str| line.contains("error:") || line.contains("FATAL");
+        said.lines().rev().find(tells).map(str::to_owned)
+    }
+
+    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
+        let mut settings = config::arguments(plan);
+        // As shipped it takes 100, of which some are kept back.
+        if sessions > 90 {
+            settings.push(format!("max_connections={}", sessions + 20));
+        }
+        settings.extend([
+            "listen_addresses=".to_owned(),
+            format!("unix_socket_directories={}", at.socket.display()),
+            "unix_socket_permissions=0700".to_owned(),
+            // Of the other kinds a kill would leave something outside the folder.
+            "dynamic_shared_memory_type=mmap".to_owned(),
+        ]);
+        let settings = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
+        ["-D".to_owned(), at.data.display().to_string()].into_iter().chain(settings).collect()
+    }
+
+    /// Its file names that server; while nobody has waited for a process that was killed, PostgreSQL takes it for one at work.
+    fn clear(data: &Path) -> Result<()> {
+        let pid_file = data.join(PID_FILE);
+        match fs::remove_file(&pid_file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(StoreError::io(format!("deleting {}", pid_file.display()))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Its file says so in the eighth line.
+    fn is_ready(pid: u32, data: &Path, _socket: &Path) -> bool {
+        let text = fs::read_to_string(data.join(PID_FILE)).unwrap_or_default();
+        let mut lines = text.lines().map(str::trim);
+        lines.next() == Some(pid.to_string().as_str()) && lines.nth(6) == Some("ready")
+    }
+
+    fn connect_own(socket: &Path) -> Result<Client> {
+        let socket = Socket::own(socket, &format!(".s.PGSQL.{PORT}"));
+        let socket = socket.map_err(StoreError::io("connecting to postgres"))?;
+        Client::begin(socket, &Login { user: USER, database: DATABASE, password: &|| Ok(None) })
+    }
+
+    fn connect(address: &Address) -> Result<Client> {
+        let port = address.port.unwrap_or(PORT);
+        let socket = match &address.at {
+            At::Host(name) => Socket::tcp(name, port),
+            At::Socket(folder) => Socket::unix(&folder.join(format!(".s.PGSQL.{port}"))),
+        };
+        let socket =
+            socket.map_err(StoreError::io(format!("connecting to postgres at {}", address.at.name())))?;
+        let database = address.database.as_deref().unwrap_or(&address.user);
+        let password = || password::password(address, database);
+        Client::begin(socket, &Login { user: &address.user, database, password: &password })
+    }
+
+    fn create(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("CREATE SCHEMA {name}"))
+    }
+
+    fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
+        client.execute(&format!("SET search_path TO {name};{}", config::of_session(plan)))
+    }
+
+    fn drop_command(name: &str) -> String {
+        format!("DROP SCHEMA {name} CASCADE")
+    }
+
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.execute(&format!("SET lock_timeout TO '60s'; DROP SCHEMA IF EXISTS {name} CASCADE"))
+    }
+
+    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
+        config::read_all(client)
+    }
+
+    fn tier(settings: &[Setting]) -> Guarantee {
+        config::tier(settings)
+    }
+
+    /// Values are compressed, or never are; that is a property of the column.
+    fn make_table(client: &mut Client, compression: bool) -> Result<()> {
+        client.execute(TABLE)?;
+        let wanted = if compression { "extended" } else { "external" };
+        if storage(client)? != wanted {
+            client.execute(&format!("ALTER TABLE records ALTER COLUMN value SET STORAGE {wanted}"))?;
+        }
+        Ok(())
+    }
+
+    fn look_at(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
+        // With these, writing is syncing.
+        if !is_own || sql::text(client, "SELECT current_setting('wal_sync_method')")?.starts_with("open_") {
+            return Ok(None);
+        }
+        let version = sql::number(client, "SELECT current_setting('server_version_num')::bigint")?;
+        Ok(match version.unwrap_or(0) {
+            // Before, counts arrive whenever they do.
+            0..150_000 => None,
+            150_000..180_000 => Some("SELECT wal_sync FROM pg_stat_wal"),
+            _ => Some("SELECT coalesce(sum(fsyncs), 0)::bigint FROM pg_stat_io WHERE object = 'wal'"),
+        })
+    }
+
+    fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
+        let Some(query) = counts else { return Ok(None) };
+        // The counts of this session are told with its next statement.
+        client.execute("SELECT pg_stat_force_next_flush()")?;
+        sql::number(client, query)
+    }
+
+    /// The newest checkpoint that is over; one that is under way is not told.
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
+        let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
+        Ok(sql::number(client, at)?.map(|at| Upkeep::done("checkpoint", at)).into_iter().collect())
+    }
+
+    /// Does the work that autovacuum and the next checkpoint would do.
+    fn settle(client: &mut Client, _counts: &Option<&'static str>, running: Option<&Running>) -> Result<()> {
+        let Some(running) = running else {
+            client.execute("VACUUM")?;
+            return client.execute("CHECKPOINT");
+        };
+        for table in sql::texts(client, &of_schema("relname::text", running.holder()))? {
+            client.execute(&format!("VACUUM {}.\"{}\"", running.holder(), table.replace('"', "\"\"")))?;
+        }
+        Ok(())
+    }
+
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
+        client.execute("VACUUM FULL records")?;
+        Ok(Some("VACUUM FULL"))
+    }
+
+    fn hold_reader(client: &mut Client) -> Result<bool> {
+        client.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")?;
+        // It keeps what is there at its first statement.
+        sql::number(client, "SELECT 1")?;
+        Ok(true)
+    }
+
+    fn verify(client: &mut Client) -> Result<bool> {
+        const OFFERED: &str = "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'";
+        if sql::number(client, OFFERED)? != Some(1) {
+            return Ok(false);
+        }
+        client.execute("CREATE EXTENSION IF NOT EXISTS amcheck")?;
+        client.execute("SELECT bt_index_check('records_pkey', true)")?;
+        // It checks the long values kept apart from their rows, too.
+        let faults = sql::texts(client, "SELECT msg FROM verify_heapam('records', check_toast => true)")?;
+        match faults.first() {
+            None => Ok(true),
+            Some(fault) => Err(StoreError::Engine(format!("amcheck: {fault}"))),
+        }
+    }
+
+    fn settings_of_table(client: &mut Client, _counts: &Option<&'static str>) -> Result<Vec<Setting>> {
+        Ok(vec![Setting::read_back("toast_storage", storage(client)?)])
+    }
+
+    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+        let Some(running) = running else {
+            let size = sql::number(client, "SELECT pg_database_size(current_database())")?;
+            return Ok(("database_size", size));
+        };
+        let sum = "coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint";
+        Ok(("schema_size", sql::number(client, &of_schema(sum, running.holder()))?))
+    }
+
+    fn version(client: &mut Client) -> Result<String> {
+        sql::text(client, "SELECT current_setting('server_version')")
+    }
+
+    fn has_checks(client: &mut Client) -> Result<Option<bool>> {
+        Ok(Some(sql::text(client, "SELECT current_setting('debug_assertions')")? == "on"))
+    }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        sql::count(client)
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(RecordSession::<Postgresql>::new(client)?))
+    }
+
+    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+        Ok(Box::new(Sql::<Postgresql>::new(client, server)?))
+    }
+}
+
+impl Dialect for Postgresql {
+    const MAX_KEY_BYTES: usize = super::MAX_KEY_BYTES;
+    const RECORDS: Records = Records {
+        insert: "INSERT INTO records (key, value) VALUES ($1, $2)",
+        update: "UPDATE records SET value = $1 WHERE key = $2",
+        get: "SELECT value FROM records WHERE key = $1",
+        remove: "DELETE FROM records WHERE key = $1",
+        scan: "SELECT key, value FROM records WHERE key >= $1 ORDER BY key LIMIT $2",
+    };
+
+    fn type_name(of: SqlType) -> &'static str {
+        match of {
+            SqlType::Integer => "BIGINT",
+            SqlType::Real => "DOUBLE PRECISION",
+            SqlType::Text => "TEXT",
+            SqlType::Blob => "BYTEA",
+        }
+    }
+
+    fn load(
+        client: &mut Client,
+        _server: (&Plan, &Option<&'static str>, bool),
+        into: &BulkLoad<'_>,
+        rows: &mut Rows<'_>,
+    ) -> Result<u64> {
+        let BulkLoad { table, columns, .. } = *into;
+        let columns = columns.join(", ");
+        let types = client.prepare(&format!("SELECT {columns} FROM {table}"))?;
+        let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
+        let copied = client.copy_in(&copy, types.columns(), rows);
+        let forgotten = client.forget(types);
+        copied.and_then(|count| forgotten.map(|()| count))
+    }
+}
+
+/// The way in which values are stored that are too long for a page.
+fn storage(client: &mut Client) -> Result<String> {
+    sql::text(
+        client,
+        "SELECT CASE attstorage WHEN 'x' THEN 'extended' WHEN 'e' THEN 'external' ELSE 'other' END FROM pg_attribute \
+         WHERE attrelid = 'records'::regclass AND attname = 'value'",
+    )
+}
+
+/// The query of something of all tables in a schema.
+fn of_schema(what: &str, schema: &str) -> String {
+    format!(
+        "SELECT {what} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
+    )
+}
+
+/// Of `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+fn version_in(said: &str) -> Option<String> {
+    let (_, version) = said.split_once("(PostgreSQL) ")?;
+    version.split_whitespace().next().map(str::to_owned)
+}
+
+/// The few bytes of the system's shared memory by which a server knows whether another is at work on its data: its file notes them
+/// in the seventh line. Before it has, their key alone is known: it is the data's inode.
+fn shared_memory(data: &Path) -> Option<Segment> {
+    let noted = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
+    let inode = || fs::metadata(data).ok().filter(|data| data.is_dir()).map(|data| data.ino());
+    // The server itself takes the lower half.
+    noted.or_else(|| Some(Segment { key: (inode()? as u32).cast_signed(), number: None }))
+}
+
+pub fn segment_in(text: &str) -> Option<Segment> {
+    let mut words = text.lines().nth(6)?.split_whitespace();
+    let key: u32 = words.next()?.parse().ok()?;
+    Some(Segment { key: key.cast_signed(), number: Some(words.next()?.parse().ok()?) })
+}
+
+/// The last line that says what is wrong.
+fn last_words(log: &str) -> Option<String> {
+    let told = ["FATAL:  ", "PANIC:  ", "postgres: "];
+    let of = |line: &str| told.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));
+    log.lines().rev().find_map(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read() {
+        let said = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
+        assert_eq!(version_in(said).as_deref(), Some("15.18"));
+        assert_eq!(version_in("postgres (PostgreSQL) 18beta1\n").as_deref(), Some("18beta1"));
+        assert_eq!(version_in("postgres, of another kind"), None);
+    }
+
+    #[test]
+    fn key_and_number_of_its_shared_memory_stand_in_the_seventh_line() {
+        let text = "5275\n/data\n1795386360\n5432\n/run\n\n  5309225         4\nready   \n";
+        assert_eq!(segment_in(text), Some(Segment { key: 5_309_225, number: Some(4) }));
+        assert_eq!(segment_in("5275\n/data\n"), None);
+        assert_eq!(segment_in(&text.replace("5309225", "many")), None);
+    }
+}

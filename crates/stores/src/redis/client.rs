@@ -1,0 +1,383 @@
+//! A connection to the server: blocking reads and writes of a socket, commands in the protocol's own form (RESP 2), and answers as
+//! `redis-protocol` finds them in what was received, without copying them.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+use redis_protocol::resp2::decode::decode_range;
+use redis_protocol::resp2::types::RangeFrame;
+use storebench_core::store::{Result, StoreError};
+
+use crate::support::server::socket::Socket;
+
+/// Where a server listens unless it is told otherwise.
+pub const PORT: u16 = 6379;
+/// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
+pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
+/// The bytes that there is room for at first.
+const ROOM: usize = 64 << 10;
+/// The records that one command adds at most: it takes as many as 1,048,576 words.
+const MOST_AT_ONCE: usize = 1 << 18;
+
+/// A connection.
+pub struct Client {
+    stream: Socket,
+    /// Commands that are to be sent.
+    out: Vec<u8>,
+    /// The bytes that were received since the last command, and room for more.
+    input: Vec<u8>,
+    /// The number of bytes received, and of those looked at.
+    received: usize,
+    seen: usize,
+    /// The beginning of every key.
+    beginning: Vec<u8>,
+    /// Where the value lies that was shown last.
+    shown: Range<usize>,
+}
+
+/// An answer: where its bytes lie in what was received, until the next command.
+pub enum Answer {
+    /// Words of the server's, such as `OK`.
+    Words,
+    /// A number.
+    Number(i64),
+    /// Bytes.
+    Bytes(Range<usize>),
+    /// Nothing is there.
+    Nothing,
+    /// Several.
+    Many(Vec<Answer>),
+}
+
+impl Client {
+    /// A session over a socket that is connected.
+    pub fn over(stream: Socket) -> Client {
+        let input = vec![0; ROOM];
+        Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
+    }
+
+    /// The server has let the session in: from now on it waits as long as the server works.
+    pub fn let_in(&mut self) {
+        self.stream.let_in();
+    }
+
+    /// Has every key begin with this.
+    pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
+        self.beginning = beginning;
+    }
+
+    /// Runs a command without keys of records.
+    pub fn run(&mut self, words: &[&[u8]]) -> Result<Answer> {
+        self.command(words.len());
+        words.iter().for_each(|word| self.word(word));
+        self.send()?;
+        self.answer()
+    }
+
+    /// The text that a command gives.
+    ///
+    /// # Errors
+    /// The server's; when it gives something else.
+    pub fn text(&mut self, words: &[&[u8]]) -> Result<String> {
+        match self.run(words)? {
+            Answer::Bytes(at) => Ok(String::from_utf8_lossy(self.bytes(at)).into_owned()),
+            _ => Err(odd()),
+        }
+    }
+
+    /// The bytes of an answer.
+    pub fn bytes(&self, at: Range<usize>) -> &[u8] {
+        &self.input[at]
+    }
+
+    /// Sets the value of a key.
+    pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.command(3);
+        self.word(b"SET");
+        self.key(key);
+        self.word(value);
+        self.write(1)
+    }
+
+    /// Sets the values of many keys, all or none.
+    pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let pieces = records.chunks(MOST_AT_ONCE);
+        let (count, is_one) = (pieces.len(), pieces.len() == 1);
+        if count == 0 {
+            return Ok(());
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"MULTI");
+        }
+        for piece in pieces {
+            self.command(1 + 2 * piece.len());
+            self.word(b"MSET");
+            for (key, value) in piece {
+                self.key(key);
+                self.word(value);
+            }
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"EXEC");
+        }
+        self.write(if is_one { 1 } else { count + 2 })
+    }
+
+    /// Shows the value of a key, where it lies until the next call; whether it is there.
+    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.command(2);
+        self.word(b"GET");
+        self.key(key);
+        self.send()?;
+        match self.answer()? {
+            Answer::Bytes(at) => {
+                self.shown = at;
+                visit(self.shown());
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+            _ => Err(odd()),
+        }
+    }
+
+    /// The value that was shown last.
+    pub fn shown(&self) -> &[u8] {
+        &self.input[self.shown.clone()]
+    }
+
+    /// Removes keys, all or none; those that are not there are passed by.
+    pub fn remove(&mut self, keys: &[&[u8]]) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        self.command(1 + keys.len());
+        self.word(b"DEL");
+        keys.iter().for_each(|key| self.key(key));
+        self.write(1)
+    }
+
+    /// Sends commands that have so many answers, and waits until they have been carried out.
+    fn write(&mut self, answers: usize) -> Result<()> {
+        self.send()?;
+        // Each is read, so that none is taken for that of the next command.
+        let mut written = Ok(());
+        for _ in 0..answers {
+            match self.answer() {
+                // No more answers come.
+                Err(error @ StoreError::Io { .. }) => return Err(error),
+                answer => written = written.and(answer.map(drop)),
+            }
+        }
+        written
+    }
+
+    /// The number of keys that are the session's own.
+    pub fn count(&mut self) -> Result<u64> {
+        if self.beginning.is_empty() {
+            return match self.run(&[b"DBSIZE"])? {
+                Answer::Number(count) => u64::try_from(count).map_err(StoreError::engine),
+                _ => Err(odd()),
+            };
+        }
+        let mut keys = Vec::new();
+        self.each_page(|client, page| {
+            keys.extend(page.into_iter().map(|at| client.bytes(at).to_vec()));
+            Ok(())
+        })?;
+        // A key may be shown twice.
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.len() as u64)
+    }
+
+    /// Removes all keys that are the session's own. What a session that was killed has sent may still arrive: it ends with a look
+    /// that finds none.
+    pub fn remove_all(&mut self) -> Result<()> {
+        loop {
+            let mut found = false;
+            self.each_page(|client, page| {
+                if page.is_empty() {
+                    return Ok(());
+                }
+                found = true;
+                let keys: Vec<Vec<u8>> = page.into_iter().map(|at| client.bytes(at).to_vec()).collect();
+                let words: Vec<&[u8]> =
+                    [&b"UNLINK"[..]].into_iter().chain(keys.iter().map(Vec::as_slice)).collect();
+                client.run(&words).map(drop)
+            })?;
+            if !found {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Shows where the keys lie that are the session's own, some at a time.
+    fn each_page(&mut self, mut see: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>) -> Result<()> {
+        let pattern = [&self.beginning[..], b"*"].concat();
+        let mut cursor = b"0".to_vec();
+        loop {
+            let answer = self.run(&[b"SCAN", &cursor, b"MATCH", &pattern, b"COUNT", b"1000"])?;
+            let Answer::Many(parts) = answer else { return Err(odd()) };
+            let Ok([Answer::Bytes(next), Answer::Many(keys)]) = <[Answer; 2]>::try_from(parts) else {
+                return Err(odd());
+            };
+            cursor = self.bytes(next).to_vec();
+            let keys =
+                keys.into_iter().filter_map(|key| if let Answer::Bytes(at) = key { Some(at) } else { None });
+            see(self, keys.collect())?;
+            if cursor == b"0" {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Begins a command of so many words.
+    fn command(&mut self, words: usize) {
+        self.head(b'*', words);
+    }
+
+    /// Appends a word of a command.
+    fn word(&mut self, word: &[u8]) {
+        self.head(b'$', word.len());
+        self.out.extend_from_slice(word);
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// Appends the key of a record.
+    fn key(&mut self, key: &[u8]) {
+        self.head(b'$', self.beginning.len() + key.len());
+        self.out.extend_from_slice(&self.beginning);
+        self.out.extend_from_slice(key);
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    fn head(&mut self, sign: u8, count: usize) {
+        self.out.push(sign);
+        // Nothing fails that is written to memory.
+        let _ = write!(self.out, "{count}\r\n");
+    }
+
+    fn send(&mut self) -> Result<()> {
+        // All that came before has been looked at.
+        (self.received, self.seen) = (0, 0);
+        let sent = self.stream.write_all(&self.out);
+        self.out.clear();
+        sent.map_err(|error| self.stream.lost(error))
+    }
+
+    /// The next answer.
+    fn answer(&mut self) -> Result<Answer> {
+        loop {
+            let start = self.seen;
+            let found = decode_range(&self.input[start..self.received]).map_err(StoreError::engine)?;
+            if let Some((frame, length)) = found {
+                self.seen += length;
+                return self.answer_of(frame, start);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// An answer whose places count from `start`.
+    fn answer_of(&self, frame: RangeFrame, start: usize) -> Result<Answer> {
+        Ok(match frame {
+            RangeFrame::SimpleString(_) => Answer::Words,
+            RangeFrame::Integer(number) => Answer::Number(number),
+            RangeFrame::BulkString((from, to)) => Answer::Bytes(start + from..start + to),
+            RangeFrame::Null => Answer::Nothing,
+            RangeFrame::Array(frames) => {
+                let answers = frames.into_iter().map(|frame| self.answer_of(frame, start));
+                Answer::Many(answers.collect::<Result<_>>()?)
+            }
+            RangeFrame::Error((from, to)) => {
+                let told = String::from_utf8_lossy(&self.input[start + from..start + to]);
+                return Err(StoreError::Engine(told.into_owned()));
+            }
+        })
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        if self.received == self.input.len() {
+            self.input.resize(2 * self.received, 0);
+        }
+        let count = loop {
+            match self.stream.read(&mut self.input[self.received..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read.map_err(|error| self.stream.lost(error))?,
+            }
+        };
+        if count == 0 {
+            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+            return Err(self.stream.lost(ended));
+        }
+        self.received += count;
+        Ok(())
+    }
+}
+
+/// An answer that is none to the command.
+pub fn odd() -> StoreError {
+    StoreError::Engine("the server sent an answer that can't be read".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// A client, and the server's end of its socket.
+    fn pair() -> (Client, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        (Client::over(near.into()), far)
+    }
+
+    #[test]
+    fn a_command_is_written_as_the_protocol_has_it_and_an_answer_is_found_in_pieces() {
+        let (mut client, mut server) = pair();
+        client.begin_keys_with(b"p:".to_vec());
+        let answering = std::thread::spawn(move || {
+            let mut command = vec![0; 23];
+            server.read_exact(&mut command).unwrap();
+            for piece in ["$7", "\r\nab\r", "\ncd", "e\r", "\n"] {
+                server.write_all(piece.as_bytes()).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            command
+        });
+        let mut seen = Vec::new();
+        assert!(client.get(b"k\0", &mut |value| seen = value.to_vec()).unwrap());
+        assert_eq!((seen.as_slice(), client.shown()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
+        assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
+    }
+
+    #[test]
+    fn an_answer_of_a_write_that_failed_is_not_taken_for_that_of_the_next_command() {
+        let (mut client, mut server) = pair();
+        server.write_all(b"-OOM no memory\r\n+OK\r\n").unwrap();
+        let told = client.write(2).unwrap_err().to_string();
+        assert!(told.contains("OOM"), "{told}");
+        server.write_all(b":7\r\n").unwrap();
+        assert!(matches!(client.run(&[b"DBSIZE"]), Ok(Answer::Number(7))));
+    }
+
+    #[test]
+    fn errors_are_told_in_the_server_s_words_and_nonsense_is_refused() {
+        for (answer, why) in [
+            ("-OOM no memory\r\n", "OOM no memory"),
+            ("*2\r\n$1\r\na\r\n-ERR b\r\n", "ERR b"),
+            ("!x\r\n", ""),
+            ("+OK\r\n", "can't be read"),
+        ] {
+            let (mut client, mut server) = pair();
+            server.write_all(answer.as_bytes()).unwrap();
+            let told = client.get(b"k", &mut |_| ()).unwrap_err().to_string();
+            assert!(told.contains(why), "{answer}: {told}");
+        }
+        let (mut client, server) = pair();
+        drop(server);
+        assert!(matches!(client.set(b"k", b"v"), Err(StoreError::Io { .. })));
+    }
+}

@@ -1,0 +1,249 @@
+//! Redis's settings: what a server is started with, whether it took them, and which guarantee they give.
+
+use storebench_core::server::DATA;
+use storebench_core::server::running::URL;
+use storebench_core::store::{
+    Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
+};
+
+use super::client::{Answer, Client, odd};
+use crate::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
+
+/// The folder of the log, in that of the data.
+pub const LOG: &str = "appendonlydir";
+/// The file of a snapshot.
+const SNAPSHOT: &str = "dump.rdb";
+const APPENDONLY: &str = "appendonly";
+const APPENDFSYNC: &str = "appendfsync";
+const SAVE: &str = "save";
+const UNSYNCED_REWRITE: &str = "no-appendfsync-on-rewrite";
+const REWRITE_SIZE: &str = "auto-aof-rewrite-min-size";
+const REWRITE_GROWTH: &str = "auto-aof-rewrite-percentage";
+const COMPRESSION: &str = "rdbcompression";
+const THREADS: &str = "io-threads";
+/// The word for no snapshots; the server's own is an empty text.
+const OFF: &str = "off";
+
+const READ_BY: &str = "CONFIG GET";
+
+/// The settings that a user may give.
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        URL,
+        "redis://host:port/database or redis+unix:///path",
+        "a private server for each trial",
+        "a running server to use instead; no other setting can be changed there (docs/servers.md)",
+    )
+    .promising("the guarantee is what that server is set up for"),
+    PROGRAMS_SETTING,
+    SettingDef::new(
+        APPENDONLY,
+        "yes or no",
+        "no, or the guarantee's",
+        "whether every write is appended to a log, the append-only file",
+    )
+    .promising("no is none: a kill costs all since the last snapshot")
+    .read_by(READ_BY),
+    SettingDef::new(
+        APPENDFSYNC,
+        "always, everysec or no",
+        "everysec, or the guarantee's",
+        "when the log is synced: before each answer, once a second, or when the system likes",
+    )
+    .promising("no is process; everysec is none: while a sync lasts, up to 2 s, writes are acknowledged and not written")
+    .read_by(READ_BY)
+    .tune(&["everysec"]),
+    SettingDef::new(
+        UNSYNCED_REWRITE,
+        "yes or no",
+        "no",
+        "whether nothing is synced while the log is rewritten or a snapshot made",
+    )
+    .promising("with appendfsync=always, yes is process")
+    .read_by(READ_BY),
+    SettingDef::new(
+        SAVE,
+        "seconds and changes, in pairs, or off",
+        "3600 1 300 100 60 10000",
+        "after so many seconds with so many changes, a snapshot of all records is made; one more when the server ends",
+    )
+    .read_by(READ_BY),
+    SettingDef::new(
+        REWRITE_GROWTH,
+        "a whole number of percent, 0 for never",
+        "100",
+        "how much the log has grown when it is rewritten to what is needed",
+    )
+    .read_by(READ_BY),
+    SettingDef::new(
+        REWRITE_SIZE,
+        "a size",
+        "64 MiB",
+        "a shorter log is not rewritten",
+    )
+    .bytes()
+    .read_by(READ_BY),
+    SettingDef::new(
+        COMPRESSION,
+        "yes or no",
+        "no",
+        "whether long values are compressed in snapshots, and where the log is rewritten",
+    )
+    .read_by(READ_BY),
+    SettingDef::new(
+        THREADS,
+        "a whole number from 1 to 128",
+        "1",
+        "threads that write answers; commands are carried out by one",
+    )
+    .read_by(READ_BY),
+];
+
+/// Works out the settings for `options`: the tier's, then the user's own above them. There is no cache: all is in memory.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let of_session = given.text(URL).map(|_| &[URL][..]);
+    let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
+    if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
+        return Err(
+            given.refuse(SAVE, "of use without appendonly=yes: no record would be there after a restart")
+        );
+    }
+    let data = options.directory.join(DATA);
+    let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
+    if has_log || has_snapshot {
+        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
+        let word = |on: bool| if on { "yes" } else { "no" };
+        expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
+    }
+    Ok(plan)
+}
+
+/// The user's value of a setting, as it is read back.
+fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+    let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
+    let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
+    match name {
+        APPENDONLY | UNSYNCED_REWRITE | COMPRESSION => word(&["yes", "no"]),
+        APPENDFSYNC => word(&["always", "everysec", "no"]),
+        REWRITE_GROWTH => number(0..=1 << 30),
+        REWRITE_SIZE => number(0..=1 << 50),
+        THREADS => number(1..=128),
+        SAVE => match given.text(name) {
+            Some(text) if text != OFF && !is_pairs(text) => {
+                Err(given.refuse(name, "off, or numbers of seconds and changes, in pairs"))
+            }
+            text => Ok(text.map(str::to_owned)),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn is_pairs(text: &str) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    words.len().is_multiple_of(2)
+        && words.iter().all(|word| word.parse::<u32>().is_ok_and(|number| number > 0))
+}
+
+/// The harness's value of a setting that the user does not give.
+fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
+    let value = match (name, options.guarantee) {
+        (APPENDONLY, Some(Guarantee::None)) => "no",
+        (APPENDONLY, Some(_)) => "yes",
+        (APPENDFSYNC, Some(Guarantee::Process)) => "no",
+        (APPENDFSYNC, Some(Guarantee::Power)) => "always",
+        // The log has no compression, so neither have the snapshots.
+        (COMPRESSION, _) => "no",
+        _ => return None,
+    };
+    Some(value.into())
+}
+
+/// A value as the server takes it.
+pub fn as_given(name: &str, value: &str) -> String {
+    if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
+}
+
+/// Every setting that the server has, in the order of [`SETTINGS`].
+pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
+    let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
+    let told = client.run(&words).map_err(|error| match error {
+        StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),
+        other => other,
+    })?;
+    let Answer::Many(told) = told else { return Err(odd()) };
+    let texts = told.into_iter().map(|answer| match answer {
+        Answer::Bytes(at) => Ok(String::from_utf8_lossy(client.bytes(at)).into_owned()),
+        _ => Err(odd()),
+    });
+    let texts = texts.collect::<Result<Vec<String>>>()?;
+    let value = |name: &str| {
+        let pair = texts.chunks_exact(2).find(|pair| pair[0] == name)?;
+        Some(if pair[1].is_empty() { OFF.to_owned() } else { pair[1].clone() })
+    };
+    Ok(names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect())
+}
+
+fn is(settings: &[Setting], name: &str, value: &str) -> bool {
+    settings.iter().any(|setting| setting.name == name && setting.value == value)
+}
+
+/// Whether snapshots are made.
+pub fn saves(settings: &[Setting]) -> bool {
+    !is(settings, SAVE, OFF)
+}
+
+/// The tier that settings give.
+pub fn tier(settings: &[Setting]) -> Guarantee {
+    if !is(settings, APPENDONLY, "yes") {
+        return Guarantee::None;
+    }
+    match (is(settings, APPENDFSYNC, "always"), is(settings, APPENDFSYNC, "no")) {
+        (true, _) if is(settings, UNSYNCED_REWRITE, "no") => Guarantee::Power,
+        // A log that is not synced once a second is written before each answer.
+        (true, _) | (_, true) => Guarantee::Process,
+        _ => Guarantee::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Loss;
+
+    use super::*;
+    use crate::redis::REDIS;
+
+    #[test]
+    fn the_tier_follows_from_when_the_log_is_written_and_synced() {
+        let with = |log: &str, sync: &str, rewrite: &str| {
+            let settings = [
+                Setting::read_back(APPENDONLY, log),
+                Setting::read_back(APPENDFSYNC, sync),
+                Setting::read_back(UNSYNCED_REWRITE, rewrite),
+            ];
+            let tier = tier(&settings);
+            let danger = REDIS.offer(tier).unwrap().danger(&settings).unwrap();
+            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
+            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+            tier
+        };
+        assert_eq!(with("yes", "always", "no"), Guarantee::Power);
+        assert_eq!(with("yes", "always", "yes"), Guarantee::Process);
+        assert_eq!(with("yes", "no", "no"), Guarantee::Process);
+        assert_eq!(with("yes", "everysec", "no"), Guarantee::None);
+        assert_eq!(with("no", "always", "no"), Guarantee::None);
+    }
+
+    #[test]
+    fn snapshots_are_pairs_of_numbers_or_off() {
+        for (text, is) in [("3600 1", true), ("60 1 1 5", true), ("60", false), ("60 x", false), ("", false)]
+        {
+            assert_eq!(is_pairs(text), is, "{text}");
+        }
+        assert_eq!((as_given(SAVE, OFF), as_given(APPENDONLY, OFF)), (String::new(), OFF.into()));
+    }
+}

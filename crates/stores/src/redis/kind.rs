@@ -1,0 +1,338 @@
+//! Redis as a kind of server: the things that it does in its own way.
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::process::Signal;
+use storebench_core::server::Known;
+use storebench_core::server::running::{Address, At};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
+
+use super::client::{Answer, Client, PORT, odd};
+use super::config;
+use super::session::Records;
+use crate::support::server::socket::Socket;
+use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server, wait_until};
+use crate::support::sync_path;
+
+/// The name of its socket, in a folder that is its alone.
+const SOCKET: &str = "socket";
+/// The user that every server has, unless it is told otherwise.
+const USER: &str = "default";
+
+static PROGRAMS: Programs = Programs {
+    product: "Redis",
+    server: "redis-server",
+    maker: None,
+    // Servers are not in everybody's PATH.
+    folders: &["/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"],
+    by_version: &[],
+    version: &["--version"],
+    version_in,
+    // Before, its log is one file.
+    oldest: "7.0",
+    get: "apt-get install redis-server, or brew install redis",
+    user: "redis",
+    found: OnceLock::new(),
+};
+
+/// Redis's.
+pub enum RedisServer {}
+
+/// The facts that are known of a server for as long as its store is open.
+pub struct Kept {
+    /// Whether it makes snapshots.
+    saves: bool,
+}
+
+impl Server for RedisServer {
+    type Client = Client;
+    type Kept = Kept;
+
+    const STORE: &'static str = "redis";
+    // Debian's server is a link to the other.
+    const KNOWN: Known =
+        Known { programs: &["redis-server", "redis-check-rdb"], users: &["redis"], shared_memory: |_| None };
+    const SCHEMES: &'static [&'static str] = &["redis", "redis+unix"];
+    const USER: Option<&'static str> = Some(USER);
+    const START_S: f64 = 0.1;
+    /// It makes its files itself, so the folder is all.
+    const SIGN: &'static str = ".";
+    const SAYING: &'static Saying =
+        &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
+    const HOLDER: &'static str = "keys that begin with";
+    const SYNCS: &'static str = "syncs";
+
+    fn programs() -> &'static Programs {
+        &PROGRAMS
+    }
+
+    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+        config::plan(options)
+    }
+
+    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
+        let own = [
+            ("port", "0".to_owned()),
+            ("unixsocket", at.socket.join(SOCKET).display().to_string()),
+            ("unixsocketperm", "700".to_owned()),
+            ("dir", at.data.display().to_string()),
+            ("daemonize", "no".to_owned()),
+        ];
+        // As shipped it takes 10,000.
+        let more = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
+        let planned = plan.values.iter().map(|(name, value)| (*name, config::as_given(name, value)));
+        let all = own.into_iter().chain(more).chain(planned);
+        all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+    }
+
+    /// While it reads its files it answers with an error.
+    fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
+        Self::connect_own(socket).is_ok_and(|mut client| client.run(&[b"PING"]).is_ok())
+    }
+
+    fn connect_own(socket: &Path) -> Result<Client> {
+        let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to redis-server"))?;
+        Ok(Client::over(socket))
+    }
+
+    fn connect(address: &Address) -> Result<Client> {
+        let socket = match &address.at {
+            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+            At::Socket(path) => Socket::unix(path),
+        };
+        let socket =
+            socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
+        let mut client = Client::over(socket);
+        let password = std::env::var("REDISCLI_AUTH").ok();
+        if let Some(password) = &password {
+            client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
+        } else if address.user != USER {
+            let message = "no password for the URL's user: set REDISCLI_AUTH";
+            return Err(StoreError::Engine(message.into()));
+        }
+        if let Some(database) = &address.database {
+            client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
+        }
+        client.run(&[b"PING"]).map_err(wanted)?;
+        expect_all_keys(&mut client)?;
+        client.let_in();
+        Ok(client)
+    }
+
+    /// Keys need nothing that holds them.
+    fn create(_client: &mut Client, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
+        client.begin_keys_with(beginning(name));
+        Ok(())
+    }
+
+    fn drop_command(name: &str) -> String {
+        let script = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('UNLINK', key) end";
+        format!("redis-cli EVAL \"{script}\" 0 '{name}:*'")
+    }
+
+    fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
+        client.begin_keys_with(beginning(name));
+        client.remove_all()
+    }
+
+    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
+        config::read_all(client)
+    }
+
+    fn tier(settings: &[Setting]) -> Guarantee {
+        config::tier(settings)
+    }
+
+    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<Kept> {
+        Ok(Kept { saves: config::saves(settings) })
+    }
+
+    /// A snapshot and a new log are written by a copy of the process.
+    fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
+        let told = client.text(&[b"INFO"])?;
+        let figure =
+            |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
+        let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
+        let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
+        Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
+    }
+
+    /// The snapshot that is due within the hour is made, and the log is on the disk. On a running server the records of others are in both.
+    fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
+        if running.is_some() {
+            return Ok(());
+        }
+        wait_until::<Self>(client, is_idle)?;
+        if kept.saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
+            client.run(&[b"BGSAVE"])?;
+            wait_until::<Self>(client, is_idle)?;
+            let status = told_of(client, "rdb_last_bgsave_status")?;
+            if status != "ok" {
+                return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
+            }
+        }
+        let log = folder_of(client)?.join(config::LOG);
+        for entry in fs::read_dir(&log).into_iter().flatten() {
+            let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
+            sync_path(&entry.path())?;
+        }
+        Ok(())
+    }
+
+    fn compact(client: &mut Client) -> Result<Option<&'static str>> {
+        if told_of(client, "aof_enabled")? != "1" {
+            return Ok(None);
+        }
+        client.run(&[b"BGREWRITEAOF"])?;
+        wait_until::<Self>(client, is_idle)?;
+        Ok(Some("BGREWRITEAOF"))
+    }
+
+    /// All that its processes hold: records, and what the server needs for them.
+    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+        let name = "used_memory";
+        match running {
+            Some(_) => Ok((name, None)),
+            None => Ok((name, told_of(client, name)?.parse().ok())),
+        }
+    }
+
+    fn version(client: &mut Client) -> Result<String> {
+        told_of(client, "redis_version")
+    }
+
+    fn count(client: &mut Client) -> Result<u64> {
+        client.count()
+    }
+
+    fn session(client: Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(Records(client)))
+    }
+}
+
+/// The folder of a server's data.
+fn folder_of(client: &mut Client) -> Result<PathBuf> {
+    let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(odd()) };
+    let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(odd()) };
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
+}
+
+/// The beginning of the keys that are the trial's own on a running server.
+fn beginning(name: &str) -> Vec<u8> {
+    format!("{name}:").into_bytes()
+}
+
+/// Refuses a server that has a part of the keys alone: it would not take the others.
+fn expect_all_keys(client: &mut Client) -> Result<()> {
+    match in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") {
+        Some("1") => Err(StoreError::BadSetting("shares its keys with others: name one that has all".into())),
+        _ => Ok(()),
+    }
+}
+
+/// An error of the first commands, with what to do about it.
+fn wanted(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Engine(told) if told.starts_with("NOAUTH") => {
+            StoreError::Engine(format!("{told} Set REDISCLI_AUTH to the password."))
+        }
+        other => other,
+    }
+}
+
+/// Whether it is neither making a snapshot, nor rewriting its log, nor behind with it.
+fn is_idle(client: &mut Client) -> Result<bool> {
+    let told = client.text(&[b"INFO", b"persistence"])?;
+    let busy = [
+        "rdb_bgsave_in_progress",
+        "aof_rewrite_in_progress",
+        "aof_rewrite_scheduled",
+        "aof_buffer_length",
+        "aof_pending_bio_fsync",
+    ];
+    // The last two are told where there is a log.
+    Ok(busy.iter().all(|name| in_info(&told, name).is_none_or(|value| value == "0")))
+}
+
+/// A fact that the server tells of itself.
+fn told_of(client: &mut Client, name: &str) -> Result<String> {
+    let told = client.text(&[b"INFO"])?;
+    let found = in_info(&told, name).map(str::to_owned);
+    found.ok_or_else(|| StoreError::Engine(format!("the server does not tell its {name}")))
+}
+
+/// The value of a fact by its whole name, in what the server tells.
+fn in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
+    told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+}
+
+/// Of `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
+fn version_in(said: &str) -> Option<String> {
+    let (_, version) = said.split_once("Redis server v=")?;
+    version.split_whitespace().next().map(str::to_owned)
+}
+
+/// The fault of a setting stands in the last lines; else a warning of the log says it.
+fn last_words(log: &str) -> Option<String> {
+    if let Some((_, told)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
+        let lines: Vec<&str> = told.lines().skip(2).map(str::trim).filter(|line| !line.is_empty()).collect();
+        return Some(lines.join(" "));
+    }
+    let warned = |line: &str| line.split_once(" # ").map(|(_, told)| told.to_owned());
+    let ends = |told: &String| !told.starts_with("WARNING") && !told.starts_with("Server initialized");
+    log.lines().rev().find_map(|line| warned(line).filter(ends))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn the_version_is_read() {
+        let said =
+            "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0\n";
+        assert_eq!(version_in(said).as_deref(), Some("7.0.15"));
+        assert_eq!(version_in("of another kind"), None);
+    }
+
+    #[test]
+    fn the_last_words_say_what_is_wrong() {
+        let setting = "1:C 26 Nov 2026 19:19:12.938 # Configuration loaded\n\n*** FATAL CONFIG FILE ERROR (Redis 7.0.15) ***\nReading \
+                       the configuration file, at line 3\n>>> 'appendfsync \"foo\"'\nargument(s) must be one of these\n";
+        assert_eq!(
+            last_words(setting).as_deref(),
+            Some(">>> 'appendfsync \"foo\"' argument(s) must be one of these")
+        );
+        let log = "1:M 26 Nov 2026 19:19:12.939 # Bad file format\n1:M 26 Nov 2026 19:19:12.939 # WARNING memory\n1:M 26 Nov 2026 \
+                   19:19:12.951 * Creating\n";
+        assert_eq!(last_words(log).as_deref(), Some("Bad file format"));
+        assert_eq!(last_words("ready\n"), None);
+    }
+
+    #[test]
+    fn facts_are_found_by_their_whole_names() {
+        let told = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
+        assert_eq!((in_info(told, "used_memory"), in_info(told, "used")), (Some("17"), None));
+    }
+
+    #[test]
+    fn a_server_that_has_a_part_of_the_keys_is_refused() {
+        for (answer, is_refused) in
+            [("$19\r\ncluster_enabled:1\r\n\r\n", true), ("$19\r\ncluster_enabled:0\r\n\r\n", false)]
+        {
+            let (near, mut far) = UnixStream::pair().unwrap();
+            far.write_all(answer.as_bytes()).unwrap();
+            assert_eq!(expect_all_keys(&mut Client::over(near.into())).is_err(), is_refused, "{answer}");
+        }
+    }
+}

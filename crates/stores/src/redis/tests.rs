@@ -1,0 +1,148 @@
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use storebench_core::server::{self, user};
+use storebench_core::store::{Setting, StoreError};
+
+use super::client::{Answer, Client};
+use super::*;
+use crate::support::testing::{after_kill, hold_to_its_end, new_folder, opened, refused, setting};
+
+/// Where none is installed there is nothing to try.
+fn is_here() -> bool {
+    let lacks = RedisServer::programs().lacks();
+    if let Some(why) = &lacks {
+        println!("not tried: {why}");
+    }
+    lacks.is_none()
+}
+
+#[test]
+fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
+    assert_eq!(REDIS.lacks().is_some(), !is_here());
+    assert!(!REDIS.runs_by_default());
+}
+
+#[test]
+fn each_tier_is_what_the_server_reads_back() {
+    if !is_here() {
+        return;
+    }
+    for (tier, expected) in [
+        (None, ["no", "everysec", "3600 1 300 100 60 10000"]),
+        (Some(Guarantee::None), ["no", "everysec", "3600 1 300 100 60 10000"]),
+        (Some(Guarantee::Process), ["yes", "no", "3600 1 300 100 60 10000"]),
+        (Some(Guarantee::Power), ["yes", "always", "3600 1 300 100 60 10000"]),
+    ] {
+        let folder = new_folder();
+        let store = opened(&REDIS, &folder, tier, &[]);
+        assert_eq!(store.guarantee(), tier.unwrap_or(Guarantee::None));
+        let found = ["appendonly", "appendfsync", "save"].map(|name| setting(&*store, name));
+        assert_eq!(found, expected, "{tier:?}");
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    if !is_here() {
+        return;
+    }
+    for nonsense in [
+        &[("appendfsync", "perhaps")][..],
+        &[("save", "60")],
+        &[("save", "often")],
+        &[("save", "off")],
+        &[("io-threads", "129")],
+        &[("colour", "red")],
+    ] {
+        let why = refused(&REDIS, &new_folder(), None, nonsense);
+        assert!(matches!(why, StoreError::BadSetting(_)), "{nonsense:?}: {why}");
+    }
+    let everysec = [("appendfsync", "everysec")];
+    let power = refused(&REDIS, &new_folder(), Some(Guarantee::Power), &everysec);
+    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("none, not power")));
+    let store = opened(&REDIS, &new_folder(), None, &[("appendonly", "yes"), ("save", "off")]);
+    assert_eq!((setting(&*store, "save").as_str(), store.guarantee()), ("off", Guarantee::None));
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    if !is_here() {
+        return;
+    }
+    assert_eq!(after_kill(&REDIS, Guarantee::Process), 3);
+    assert_eq!(after_kill(&REDIS, Guarantee::Power), 3);
+}
+
+#[test]
+fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
+    if is_here() {
+        hold_to_its_end(&REDIS, Some(Guarantee::Process), 1..=1);
+    }
+}
+
+#[test]
+fn nothing_listens_and_its_files_are_its_user_s_alone() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let before = fs::metadata(folder.path()).unwrap();
+    let store = opened(&REDIS, &folder, None, &[]);
+    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
+    let expected = user().map_or(before.uid(), |user| user.uid);
+    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
+    let now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let mut client = own_client(folder.path());
+    let Ok(Answer::Many(told)) = client.run(&[b"CONFIG", b"GET", b"port"]) else { panic!("no answer") };
+    assert!(matches!(&told[1], Answer::Bytes(at) if client.bytes(at.clone()) == b"0"));
+    store.close().unwrap();
+}
+
+/// A connection to the server whose socket lies below a store's folder.
+fn own_client(folder: &Path) -> Client {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_socket =
+        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
+    RedisServer::connect_own(&entries.into_iter().find(is_socket).unwrap()).unwrap()
+}
+
+#[test]
+fn a_batch_of_several_commands_is_one_transaction() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&REDIS, &folder, None, &[]);
+    let keys: Vec<[u8; 4]> = (0..300_000_u32).map(u32::to_be_bytes).collect();
+    let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    let mut session = store.session().unwrap();
+    session.insert_batch(&records).unwrap();
+    assert_eq!(store.count().unwrap(), 300_000);
+    session.insert_batch(&[]).unwrap();
+    session.remove_batch(&records.iter().map(|(key, _)| *key).collect::<Vec<_>>()).unwrap();
+    session.remove_batch(&[]).unwrap();
+    assert_eq!(store.count().unwrap(), 0);
+}
+
+/// All that is there after a rest is also there after a kill: the snapshot that is due has been made.
+#[test]
+fn a_snapshot_is_made_when_it_settles() {
+    if !is_here() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&REDIS, &folder, None, &[]);
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    store.settle().unwrap();
+    store.session().unwrap().insert(b"later", b"value").unwrap();
+    server::end_in(folder.path()).unwrap();
+    assert!(store.close().is_err());
+    let store = opened(&REDIS, &folder, None, &[]);
+    assert_eq!(store.count().unwrap(), 1);
+    let told = store.statistics().unwrap();
+    assert!(matches!(&told[..], [Setting { name, .. }] if name == "used_memory"), "{told:?}");
+}

@@ -1,0 +1,117 @@
+//! Loading past the log and the memory tables: records in the order of their keys become sorted files, which the engine then takes
+//! over ("ingestion of external files" in its documentation).
+
+use std::ffi::CString;
+use std::fs;
+use std::path::PathBuf;
+use std::ptr;
+
+use storebench_core::store::{Result, StoreError};
+
+use super::{RocksDb, check, ffi};
+use crate::owned::Owned;
+
+/// A file is handed over when it has so many bytes: as many as the engine's own of the first sorted level, as shipped.
+const FILE_BYTES: u64 = 64 << 20;
+/// Its name while it is written, which is none of the engine's.
+const NAME: &str = "appended.sst.new";
+
+/// A sorted file that is being written.
+pub struct Appending<'a> {
+    store: &'a RocksDb,
+    path: PathBuf,
+    name: CString,
+    /// Before what it was made with.
+    writer: Owned<ffi::SstFileWriter>,
+    _made_with: (Owned<ffi::EnvOptions>, Owned<ffi::Options>),
+}
+
+impl<'a> Appending<'a> {
+    /// Begins a file in the store's folder.
+    pub fn begin(store: &'a RocksDb) -> Result<Appending<'a>> {
+        let path = store.folder.join(NAME);
+        let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        let options = store.config.options(&store.library.c)?;
+        let (c, mut error) = (&store.library.c, ptr::null_mut());
+        // SAFETY: all are ours to free, and the writer goes first; the error is checked before the writer is used.
+        unsafe {
+            let environment = Owned::new((c.rocksdb_envoptions_create)(), c.rocksdb_envoptions_destroy)?;
+            let writer = (c.rocksdb_sstfilewriter_create)(environment.as_ptr(), options.as_ptr());
+            let writer = Owned::new(writer, c.rocksdb_sstfilewriter_destroy)?;
+            (c.rocksdb_sstfilewriter_open)(writer.as_ptr(), name.as_ptr(), &raw mut error);
+            check(c, error)?;
+            Ok(Appending { store, path, name, writer, _made_with: (environment, options) })
+        }
+    }
+
+    /// Writes records, each behind the one before.
+    ///
+    /// # Errors
+    /// The engine's, for one that is not, too.
+    pub fn write(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let c = &self.store.library.c;
+        for (key, value) in records {
+            let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
+            let mut error = ptr::null_mut();
+            // SAFETY: the writer is open, and copies key and value.
+            unsafe {
+                let writer = self.writer.as_ptr();
+                (c.rocksdb_sstfilewriter_put)(
+                    writer,
+                    key_ptr,
+                    key.len(),
+                    value_ptr,
+                    value.len(),
+                    &raw mut error,
+                );
+                check(c, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the file has as many bytes as one should have.
+    pub fn is_full(&self) -> bool {
+        let (c, mut bytes) = (&self.store.library.c, 0);
+        // SAFETY: the writer is open.
+        unsafe { (c.rocksdb_sstfilewriter_file_size)(self.writer.as_ptr(), &raw mut bytes) };
+        bytes >= FILE_BYTES
+    }
+
+    /// Ends the file, which the engine syncs, and hands it over. It has at least one record.
+    pub fn end(self) -> Result<()> {
+        let (c, mut error) = (&self.store.library.c, ptr::null_mut());
+        // SAFETY: the handles are valid; the options are ours to free; the errors are checked.
+        unsafe {
+            (c.rocksdb_sstfilewriter_finish)(self.writer.as_ptr(), &raw mut error);
+            check(c, error)?;
+            let options = Owned::new(
+                (c.rocksdb_ingestexternalfileoptions_create)(),
+                c.rocksdb_ingestexternalfileoptions_destroy,
+            )?;
+            // Moved, it is not written twice.
+            (c.rocksdb_ingestexternalfileoptions_set_move_files)(
+                options.as_ptr(),
+                u8::from(self.can_be_linked()),
+            );
+            let (db, files) = (self.store.db.as_ptr(), [self.name.as_ptr()]);
+            (c.rocksdb_ingest_external_file)(db, files.as_ptr(), 1, options.as_ptr(), &raw mut error);
+            check(c, error)
+        }
+    }
+
+    /// Whether a file can have two names here. The engine moves by giving it a second, and does not fall back to a copy on every
+    /// file system that has no such thing.
+    fn can_be_linked(&self) -> bool {
+        let other = self.path.with_extension("link");
+        let linked = fs::hard_link(&self.path, &other).is_ok();
+        linked && fs::remove_file(other).is_ok()
+    }
+}
+
+impl Drop for Appending<'_> {
+    fn drop(&mut self) {
+        // It is gone if it was moved.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,134 @@
+//! The build of RocksDB that a store calls: the one that this program is linked with, or one that it loads.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::Read;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library as Shared, RTLD_LOCAL, RTLD_NOW};
+use storebench_core::library;
+use storebench_core::store::{Result, SettingDef, StoreBuild, StoreError};
+
+use super::ffi::Functions;
+use crate::linked::{Linked, linked};
+use crate::support::Given;
+
+/// The setting that names a library's file.
+pub const LIBRARY: &str = "library";
+
+#[cfg(rocksdb_linked)]
+const VALUES: &str = "linked, or the whole path of a library's file";
+#[cfg(not(rocksdb_linked))]
+const VALUES: &str = "the whole path of a library's file";
+
+/// Its entry.
+pub const LIBRARY_SETTING: SettingDef = SettingDef::new(
+    LIBRARY,
+    VALUES,
+    "the one that storebench was built with",
+    "another build of RocksDB, version 7.8 to 11.8, which is loaded as a shared library (docs/building.md)",
+);
+
+/// The digests of its authors' builds that scripts/rocksdb-authors.sh fetches.
+const AUTHORS: [&str; 2] = [
+    "265c656af5c6502cb8d71db1a74858509f706cc47f1a5b6f603c736d11ce677d",
+    "7b2d0808c6afae32db39f11cb61cbefffcf460895b1c64ee6193ba02d6bdd23a",
+];
+
+/// A build.
+pub struct Library {
+    pub c: Functions,
+    /// The setting, where it is given.
+    pub asked: Option<String>,
+    /// The file that it was loaded from.
+    file: Option<PathBuf>,
+}
+
+impl Library {
+    /// The one that the settings name.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] where it can't be loaded, or lacks a function.
+    pub fn chosen(given: &Given<'_>) -> Result<Library> {
+        let asked = given.text(LIBRARY).map(str::to_owned);
+        let file = match asked.as_deref() {
+            #[cfg(rocksdb_linked)]
+            None | Some("linked") => return Ok(Library { c: super::ffi::LINKED, asked, file: None }),
+            #[cfg(not(rocksdb_linked))]
+            None => authors(),
+            Some(file) if Path::new(file).is_absolute() => PathBuf::from(file),
+            Some(_) => return Err(given.refuse(LIBRARY, VALUES)),
+        };
+        match functions_of(&file) {
+            Ok(c) => Ok(Library { c, asked, file: Some(file) }),
+            Err(why) => Err(StoreError::BadSetting(format!("the library {}: {why}", file.display()))),
+        }
+    }
+
+    /// The way in which it was built.
+    pub fn build(&self) -> StoreBuild {
+        let (built, function) = (linked!("ROCKSDB"), self.c.rocksdb_open as *const c_void);
+        let Some(file) = &self.file else { return built.build(function) };
+        let build = Linked { flags: "", assertions: "", ..built }.build(function);
+        let name = file.file_name().unwrap_or_default().display();
+        let source = match library::find(file) {
+            Ok(found) if AUTHORS.contains(&&*found.sha256) => format!("its authors' build, {name}"),
+            Ok(found) => format!("the library {name}, SHA-256 {}", library::short(&found.sha256)),
+            Err(_) => format!("the library {name}"),
+        };
+        StoreBuild { source, ..build }
+    }
+}
+
+/// The file that a program that is linked with no RocksDB loads: where `make install` puts it, else where it was fetched to.
+#[cfg(not(rocksdb_linked))]
+pub fn authors() -> PathBuf {
+    let fetched = Path::new(env!("STOREBENCH_ROCKSDB_LIBRARY"));
+    let program = std::env::current_exe().unwrap_or_default();
+    let name = fetched.file_name().unwrap_or_default();
+    let installed = program.ancestors().nth(2).map(|prefix| prefix.join("lib/storebench").join(name));
+    installed.filter(|file| file.exists()).unwrap_or_else(|| fetched.into())
+}
+
+/// Why a program that is linked with no RocksDB has none, where its library has gone since it was built.
+#[cfg(not(rocksdb_linked))]
+pub fn lacks() -> Option<String> {
+    let file = authors();
+    let error = File::open(&file).err()?;
+    Some(format!(
+        "this program loads it from {}, which can't be read ({error}): scripts/rocksdb-authors.sh fetches it",
+        file.display()
+    ))
+}
+
+/// Loads a library for as long as the process lives, as its threads may outlive a store.
+fn functions_of(file: &Path) -> std::result::Result<Functions, String> {
+    if cfg!(target_feature = "crt-static") {
+        return Err("this program is static, and such can't load libraries".into());
+    }
+    let of_file = machine(file).map_err(|error| error.to_string())?;
+    // The loader would call it missing.
+    if of_file.is_some() && of_file != machine(Path::new("/proc/self/exe")).unwrap_or(of_file) {
+        return Err("it is for another processor".into());
+    }
+    // SAFETY: what its constructors do is the user's to answer for, who named it.
+    let shared = unsafe { Shared::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
+    let shared = shared.map_err(|error| format!("it can't be loaded: {error}"))?;
+    // SAFETY: these are RocksDB's names, whose types versions 7.8 to 11.8 share; it is never unloaded.
+    let functions = unsafe { Functions::of(&shared) };
+    mem::forget(shared);
+    functions.map_err(|name| {
+        format!("it has no function {name}: it is not RocksDB, or none of the versions 7.8 to 11.8")
+    })
+}
+
+/// The kind of processor, and its number of bits, that a program or library is for; `None` for a file of another format than ELF.
+fn machine(file: &Path) -> std::io::Result<Option<[u8; 3]>> {
+    let mut head = Vec::new();
+    File::open(file)?.take(20).read_to_end(&mut head)?;
+    Ok(match head.as_slice() {
+        [0x7f, b'E', b'L', b'F', bits, .., one, other] if head.len() == 20 => Some([*bits, *one, *other]),
+        _ => None,
+    })
+}

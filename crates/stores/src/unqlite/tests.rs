@@ -1,0 +1,103 @@
+use std::process::Command;
+
+use storebench_core::store::{Guarantee, StoreError};
+use tempfile::TempDir;
+
+use super::UNQLITE;
+use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
+
+#[test]
+fn a_kill_takes_what_was_not_committed() {
+    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill(&UNQLITE, tier), left, "{tier}");
+    }
+}
+
+#[test]
+fn the_page_size_is_read_from_the_file_once_it_is_written() {
+    let folder = new_folder();
+    let store = opened(&UNQLITE, &folder, None, &[]);
+    store.session().unwrap().insert(b"key", b"value").unwrap();
+    store.settle().unwrap();
+    assert_eq!(setting(&*store, "page_size"), "4096");
+}
+
+#[test]
+fn what_it_would_ignore_or_can_t_take_is_refused() {
+    for setting in [("max_page_cache", "1000"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")] {
+        let error = refused(&UNQLITE, &new_folder(), None, &[setting]);
+        assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
+    }
+}
+
+/// In a process of its own: the engine has one page size for all stores of a process, and other tests have theirs open.
+#[test]
+fn pages_can_have_other_sizes() {
+    let mut other = Command::new(std::env::current_exe().unwrap());
+    other.args(["--exact", "stores::unqlite::tests::other_page_sizes", "--ignored"]);
+    let output = other.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "is run by another test, in a process of its own"]
+fn other_page_sizes() {
+    for bytes in ["512", "1024", "16384", "65536", "4096"] {
+        let folder = new_folder();
+        let given = [("page_size", bytes)];
+        let store = opened(&UNQLITE, &folder, None, &given);
+        let beside = refused(&UNQLITE, &new_folder(), None, &[("page_size", "2048")]);
+        assert!(beside.to_string().contains("one page size for all stores of a process"), "{beside}");
+        let longest = UNQLITE.capabilities_with(given).max_key_bytes;
+        let mut session = store.session().unwrap();
+        assert!(matches!(session.insert(&vec![1; longest + 1], b""), Err(StoreError::Unsupported(_))));
+        session.insert(&vec![1; longest], b"long").unwrap();
+        drop(session);
+        store.settle().unwrap();
+        assert_eq!(setting(&*store, "page_size"), bytes);
+        store.close().unwrap();
+        if bytes != "4096" {
+            let error = refused(&UNQLITE, &folder, None, &[]);
+            assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{bytes}: {error}");
+        }
+        let store = opened(&UNQLITE, &folder, None, &given);
+        let mut session = store.session().unwrap();
+        assert!(session.get(&vec![1; longest], &mut |value| assert_eq!(value, b"long")).unwrap(), "{bytes}");
+        session.remove(&vec![1; longest]).unwrap();
+        drop(session);
+        store.close().unwrap();
+        update_and_reopen(&folder, &given);
+    }
+}
+
+/// UnQLite 1.1.7 lost records in this manner, and read others wrong.
+#[test]
+fn updates_of_other_sizes_survive_reopening() {
+    update_and_reopen(&new_folder(), &[]);
+}
+
+fn update_and_reopen(folder: &TempDir, settings: &[(&str, &str)]) {
+    const KEYS: u32 = 1500;
+    let size = |key: u32, round: u32| {
+        (key.wrapping_mul(2_654_435_761) >> 7).wrapping_add(round * 977) as usize % 3000
+    };
+    for round in 0..4 {
+        let store = opened(&UNQLITE, folder, None, settings);
+        let mut session = store.session().unwrap();
+        for key in 0..KEYS {
+            if round > 0 {
+                let mut seen = None;
+                session.get(&key.to_be_bytes(), &mut |value| seen = Some(value.to_vec())).unwrap();
+                assert!(
+                    seen == Some(vec![key as u8; size(key, round - 1)]),
+                    "key {key} in round {round}, {settings:?}"
+                );
+            }
+            session.update(&key.to_be_bytes(), &vec![key as u8; size(key, round)]).unwrap();
+        }
+        drop(session);
+        assert_eq!(store.count().unwrap(), u64::from(KEYS));
+        store.close().unwrap();
+    }
+}
