@@ -37,6 +37,8 @@ mod etcd;
 mod evidence;
 #[cfg(feature = "fjall")]
 mod fjall;
+#[cfg(test)]
+mod headers;
 #[cfg(feature = "leveldb")]
 mod leveldb;
 #[cfg(feature = "libmdbx")]
@@ -118,6 +120,16 @@ store!(
 );
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
 store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
+
+/// The folders of the libraries that this build is linked with, by feature: for programs that are compiled with the same ones. Empty where
+/// the compiler finds a library by itself.
+pub const PREFIXES: [(&str, Option<&str>); 5] = [
+    ("berkeleydb", option_env!("STOREBENCH_BERKELEYDB_PREFIX")),
+    ("leveldb", option_env!("STOREBENCH_LEVELDB_PREFIX")),
+    ("libmdbx", option_env!("STOREBENCH_LIBMDBX_PREFIX")),
+    ("rocksdb", option_env!("STOREBENCH_ROCKSDB_PREFIX")),
+    ("unqlite", option_env!("STOREBENCH_UNQLITE_PREFIX")),
+];
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
 pub const STORES: &[StoreDef] = &[

@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {
-        let lock = include_str!("../../../../Cargo.lock");
+        let lock = include_str!("../../../Cargo.lock");
         assert!(lock.contains(&format!("name = \"sled\"\nversion = \"{}\"\n", (SLED.version)())));
     }
 

@@ -15,7 +15,6 @@ mod doctor;
 mod file_systems;
 mod fleet;
 mod golden;
-mod headers;
 mod html;
 mod in_memory;
 mod life;
@@ -23,7 +22,6 @@ mod packages;
 mod pages;
 mod remote;
 mod replay;
-#[cfg(rocksdb_linked)]
 mod rocksdb_library;
 mod running_servers;
 mod shop;

@@ -10,10 +10,11 @@ fn root() -> PathBuf {
 }
 
 /// The crates, by their folders and their names.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("disk", "storebench-disk"),
     ("core", "storebench-core"),
     ("report", "storebench-report"),
+    ("stores", "storebench-stores"),
     ("storebench", "storebench"),
 ];
 
@@ -82,8 +83,8 @@ fn packages_hold_all_that_they_are_compiled_from() {
 
 /// The build script names it where sources are missing, and it reads others.
 #[test]
-fn the_package_of_the_program_holds_the_script_that_fetches_sources() {
-    let files = packaged("storebench");
+fn the_package_of_the_stores_holds_the_script_that_fetches_sources() {
+    let files = packaged("storebench-stores");
     let script = fs::read_to_string(root().join("scripts/sources.sh")).unwrap();
     let read: Vec<&str> =
         script.split(". \"$root/").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -42,10 +42,10 @@ mod theirs;
 use std::env;
 use std::path::PathBuf;
 
-use storebench_stores::STORES;
 use storebench_core::measure::clock::Clock;
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::units::SizeRange;
+use storebench_stores::STORES;
 
 use crate::direct::Engine;
 use crate::pair::Measured;

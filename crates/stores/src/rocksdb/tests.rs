@@ -8,9 +8,7 @@ use super::ROCKSDB;
 use super::config::SETTINGS;
 use super::library::{LIBRARY, Library};
 use crate::support::Given;
-use crate::support::testing::{
-    after_kill, after_kill_with, new_folder, open, opened, refused, setting,
-};
+use crate::support::testing::{after_kill, after_kill_with, new_folder, open, opened, refused, setting};
 
 #[test]
 fn the_codec_is_read_back() {

@@ -1,9 +1,8 @@
 //! The declarations of C libraries that stores call are those of their headers: a C compiler takes both together.
 
 use std::fmt::Write;
+use std::fs;
 use std::process::Command;
-
-use crate::cli::support::Scratch;
 
 /// A library's header, the folder that it was found in, and our declarations of it.
 struct Library {
@@ -19,26 +18,26 @@ const LIBRARIES: [Library; 4] = [
     Library {
         header: "leveldb/c.h",
         prefix: option_env!("STOREBENCH_LEVELDB_PREFIX"),
-        declarations: include_str!("../../src/stores/leveldb/ffi.rs"),
+        declarations: include_str!("leveldb/ffi.rs"),
         constant: |_| None,
     },
     Library {
         header: "rocksdb/c.h",
         prefix: option_env!("STOREBENCH_ROCKSDB_PREFIX"),
-        declarations: include_str!("../../src/stores/rocksdb/ffi.rs"),
+        declarations: include_str!("rocksdb/ffi.rs"),
         // Enumerators there.
         constant: |name| Some(name.to_lowercase()),
     },
     Library {
         header: "mdbx.h",
         prefix: option_env!("STOREBENCH_LIBMDBX_PREFIX"),
-        declarations: include_str!("../../src/stores/libmdbx/ffi.rs"),
+        declarations: include_str!("libmdbx/ffi.rs"),
         constant: |name| Some(name.to_owned()),
     },
     Library {
         header: "unqlite.h",
         prefix: option_env!("STOREBENCH_UNQLITE_PREFIX"),
-        declarations: include_str!("../../src/stores/unqlite/ffi.rs"),
+        declarations: include_str!("unqlite/ffi.rs"),
         constant: |name| Some(name.to_owned()),
     },
 ];
@@ -76,14 +75,15 @@ impl Library {
 
     /// Whether a compiler takes this, and what it says.
     fn compiles(&self, c: &str) -> (bool, String) {
-        let scratch = Scratch::new();
-        scratch.write("declared.c", c);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("declared.c");
+        fs::write(&file, c).unwrap();
         let mut compiler = Command::new("cc");
         compiler.args(["-std=gnu11", "-fsyntax-only"]);
         if let Some(prefix) = self.prefix.filter(|prefix| !prefix.is_empty()) {
             compiler.arg(format!("-I{prefix}/include"));
         }
-        let output = compiler.arg(scratch.join("declared.c")).output().unwrap();
+        let output = compiler.arg(file).output().unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
