@@ -44,7 +44,7 @@ fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
     if etcd.open.is_err() || !is_installed(etcd) {
         return;
     }
-    let said = scratch.storebench(&format!("{ask} --network 2ms --budget 20s")).ends(Exit::Success);
+    let said = scratch.storebench(&format!("{ask} --network 2ms --budget 1m")).ends(Exit::Success);
     assert!(said.err.contains("beside servers and clusters: "), "{said}");
     let told = said.out.replace("\n    ", " ");
     let lines: Vec<&str> =
