@@ -19,7 +19,7 @@ TORTURE ?= 20
 # How many seconds `make storm` lasts.
 STORM ?= 60
 # How many tests run at a time: they wait for disks and children half of their time.
-TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+TEST_THREADS ?= $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 # The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
 CLUSTERS ?=
 # The machines, as Rust calls them, that `make test-cross` builds for.
@@ -74,8 +74,9 @@ endif
 # Tests that only `make test-all` runs (CONTRIBUTING.md).
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
 	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: crash::postgres_without crash::redis_loses crash::weaker \
-	crash::a_file_that_was_renamed slurm_runs life::backups file_systems::every_store_lives
-cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
+	crash::a_file_that_was_renamed slurm_runs life::backups life::who_may file_systems::every_store_lives \
+	androbench::servers
+cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace --no-fail-fast $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: test
 test: ## Run the tests that one waits for

@@ -5,6 +5,7 @@ use storebench_core::image::Driver;
 use storebench_core::result::{Outcome, Run};
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
+use crate::tier;
 
 const STORES: [&str; 16] = [
     "berkeleydb",
@@ -30,6 +31,7 @@ const SMALL: &str = "--transactions 3 --statements 20 --trials 1 --guarantee def
 fn there() -> Vec<&'static str> {
     let is_there = |name: &&str| {
         let store = storebench::STORES.iter().find(|store| store.name == *name && store.open.is_ok());
+        let store = store.filter(|store| tier::asks_for(store));
         let lacks = store.and_then(|store| store.lacks());
         lacks.iter().for_each(|why| skipped(name, why));
         store.is_some() && lacks.is_none()

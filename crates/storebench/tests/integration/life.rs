@@ -12,6 +12,7 @@ use crate::cli::machines::can_limit;
 use crate::cli::support::{Scratch, skipped};
 use crate::disks::can_simulate;
 use crate::file_systems::{assert_gone, with_disk};
+use crate::tier;
 
 /// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
 fn stores() -> Vec<&'static StoreDef> {
@@ -23,7 +24,7 @@ fn stores() -> Vec<&'static StoreDef> {
         lacks => lacks.is_none() && store.open.is_ok(),
     };
     let kept = |store: &&StoreDef| store.kind != Kind::Harness && store.name != "one-file";
-    storebench::STORES.iter().filter(kept).filter(can_run).collect()
+    storebench::STORES.iter().filter(kept).filter(|store| tier::asks_for(store)).filter(can_run).collect()
 }
 
 /// The files when most records were removed, and when space was given back, over those before.

@@ -8,6 +8,7 @@ use storebench_core::error::Exit;
 use storebench_core::result::{OVERALL, Outcome, TrialResult};
 
 use crate::cli::support::{Scratch, outcomes};
+use crate::tier;
 
 /// A trace of every operation on some hundred keys: numbered ones, one with a zero byte, and one that is too long for LMDB.
 fn everything(operations: u64) -> String {
@@ -41,7 +42,7 @@ fn every_store_plays_a_trace_and_is_read_back() {
     scratch.write("trace.csv", everything(2_000));
     let names: Vec<&str> = STORES
         .iter()
-        .filter(|store| store.open.is_ok() && store.lacks().is_none())
+        .filter(|store| store.open.is_ok() && tier::asks_for(store) && store.lacks().is_none())
         .map(|store| store.name)
         .collect();
     let arguments = format!(

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::cli::support::{STOREBENCH, Scratch, Started, assert_complete, contents, outcomes, wait_for};
 use crate::conformance::subject::is_installed;
+use crate::tier;
 
 /// A server of the test's own, which stands for one that was running before.
 pub struct Running {
@@ -27,9 +28,10 @@ pub struct Running {
 
 pub const KINDS: [&str; 4] = ["postgres", "mariadb", "redis", "etcd"];
 
-/// The servers that can be had here.
+/// The servers that can be had here; one with SQL and one without, but for the whole matrix.
 fn servers() -> impl Iterator<Item = Running> {
-    KINDS.into_iter().filter_map(Running::start)
+    let is_asked_for = |kind: &&str| tier::is_whole() || ["postgres", "redis"].contains(kind);
+    KINDS.into_iter().filter(is_asked_for).filter_map(Running::start)
 }
 
 impl Running {

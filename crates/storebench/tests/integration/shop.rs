@@ -12,6 +12,7 @@ use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::parameter;
 
 use crate::conformance::subject::is_installed;
+use crate::tier;
 use liar::{LIES, Lie, lying};
 
 /// Stores that can take part, and whose needs this machine has.
@@ -20,7 +21,7 @@ fn able() -> impl Iterator<Item = &'static StoreDef> {
         let can = &store.capabilities;
         store.open.is_ok() && (can.sql || can.order && can.transactions) && store.kind != Kind::Harness
     };
-    STORES.iter().filter(able).filter(|store| is_installed(store))
+    STORES.iter().filter(able).filter(|store| tier::asks_for(store) && is_installed(store))
 }
 
 /// A setting by which a store is another.
