@@ -210,7 +210,7 @@ pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)
     let store = folder.path().join("store");
     std::fs::create_dir(&store).unwrap();
     let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stores::support::testing::victim", "--ignored"])
+        .args(["--exact", "support::testing::victim", "--ignored"])
         .env(VICTIM_STORE, def.name)
         .env(VICTIM_TIER, tier.name())
         .env(VICTIM_FOLDER, folder.path())

@@ -34,7 +34,7 @@ fn what_it_would_ignore_or_can_t_take_is_refused() {
 #[test]
 fn pages_can_have_other_sizes() {
     let mut other = Command::new(std::env::current_exe().unwrap());
-    other.args(["--exact", "stores::unqlite::tests::other_page_sizes", "--ignored"]);
+    other.args(["--exact", "unqlite::tests::other_page_sizes", "--ignored"]);
     let output = other.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
