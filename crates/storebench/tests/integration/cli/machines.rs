@@ -9,7 +9,6 @@ use storebench_core::result::{Limited, MachineReport, Outcome, TrialResult};
 use storebench_core::store::{Kind, Setting, StoreDef};
 
 use super::support::{Scratch, TINY, faulty, said, skipped};
-use crate::tier;
 
 const PLAN: &str = r#"
 format = 1
@@ -134,8 +133,7 @@ fn limits_hold_a_server_and_not_its_client() {
 
 #[test]
 fn a_server_s_trial_ends_by_its_time_limit_and_leaves_nothing() {
-    let few = if tier::is_whole() { usize::MAX } else { 1 };
-    for store in servers().into_iter().take(few) {
+    for store in servers() {
         let scratch = Scratch::new();
         let long = "--records 500000 --record-size 1KiB --data incompressible --guarantee default --operations 500000";
         let said = scratch.storebench(&format!("run crud --store {store} {long} --trials 1 --timeout 6s"));
