@@ -385,5 +385,5 @@ done
 if wanted rocksdb-authors; then
     scripts/rocksdb-authors.sh
 elif wanted test && wanted rocksdb; then
-    scripts/rocksdb-authors.sh || say "without it, tests of the build of RocksDB's authors are skipped"
+    scripts/rocksdb-authors.sh || say "the tests of the build of RocksDB's authors need it"
 fi

@@ -29,8 +29,8 @@ pub fn find() -> Result<()> {
     let script = script.join("scripts/rocksdb-authors.sh");
     println!("cargo:rerun-if-changed={}", script.display());
     let output = Command::new("sh").arg(&script).arg("--where").output()?;
-    let told = String::from_utf8(output.stdout)?;
-    let mut lines = told.lines();
+    let printed = String::from_utf8(output.stdout)?;
+    let mut lines = printed.lines();
     let (Some(version), Some(file)) = (lines.next(), lines.next()) else {
         return Err(format!(
             "the build of RocksDB's authors is not there: sh {} fetches it (as `make ROCKSDB=authors` does)",

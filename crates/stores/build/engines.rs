@@ -132,25 +132,7 @@ impl Part {
         // No path of this machine gets into the library.
         build.flag("-w").flag(format!("-ffile-prefix-map={}=.", folder.display()));
         match self {
-            Part::RocksDb => {
-                let rocksdb = folder.join("rocksdb");
-                build.include(rocksdb.join("include")).include(rocksdb).include(work.join("snappy"));
-                build
-                    .include(Part::Lz4.folder()?.join("liblz4/lib"))
-                    .include(Part::Zstd.folder()?.join("zstd/lib"));
-                build.flags(["-DSNAPPY", "-DLZ4", "-DZSTD", "-include", "cstdint"]);
-                let files: Vec<&str> =
-                    ROCKSDB_SOURCES.lines().filter(|line| !line.starts_with('#')).collect();
-                for (number, files) in files.chunks(UNIT).enumerate() {
-                    let unit = work.join(format!("rocksdb-{number:02}.cc"));
-                    let lines: String = files.iter().map(|file| format!("#include \"{file}\"\n")).collect();
-                    fs::write(&unit, lines)?;
-                    build.file(unit);
-                }
-                let shim = work.join("shim.cc");
-                fs::write(&shim, SHIM)?;
-                build.file(shim).file(folder.join("build_version.cc"));
-            }
+            Part::RocksDb => take_rocksdb(build, &folder, work)?,
             Part::LevelDb => {
                 build.include(&folder).include(folder.join("include")).include(work.join("snappy"));
                 for part in ["db", "table", "util", "helpers/memenv"] {
@@ -211,6 +193,25 @@ impl Part {
             Part::Snappy | Part::Lz4 | Part::Zstd => return Err("it is a part of engines".into()),
         }))
     }
+}
+
+/// Adds RocksDB's sources, as units of several each, with the code that stands in for its `c.cc`.
+fn take_rocksdb(build: &mut cc::Build, folder: &Path, work: &Path) -> Result<()> {
+    let rocksdb = folder.join("rocksdb");
+    build.include(rocksdb.join("include")).include(rocksdb).include(work.join("snappy"));
+    build.include(Part::Lz4.folder()?.join("liblz4/lib")).include(Part::Zstd.folder()?.join("zstd/lib"));
+    build.flags(["-DSNAPPY", "-DLZ4", "-DZSTD", "-include", "cstdint"]);
+    let files: Vec<&str> = ROCKSDB_SOURCES.lines().filter(|line| !line.starts_with('#')).collect();
+    for (number, files) in files.chunks(UNIT).enumerate() {
+        let unit = work.join(format!("rocksdb-{number:02}.cc"));
+        let lines: String = files.iter().map(|file| format!("#include \"{file}\"\n")).collect();
+        fs::write(&unit, lines)?;
+        build.file(unit);
+    }
+    let shim = work.join("shim.cc");
+    fs::write(&shim, SHIM)?;
+    build.file(shim).file(folder.join("build_version.cc"));
+    Ok(())
 }
 
 fn machine() -> String {

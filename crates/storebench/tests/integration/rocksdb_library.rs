@@ -1,4 +1,4 @@
-//! Builds of RocksDB that are loaded, beside the one that is linked.
+//! Builds of RocksDB that are loaded, next to the one that is linked.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -12,8 +12,8 @@ use crate::cli::support::{Scratch, missing};
 /// The file that scripts/rocksdb-authors.sh has fetched.
 fn library() -> Option<String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/rocksdb-authors.sh");
-    let told = Command::new("sh").args([script, "--where"]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap().lines().nth(1).map(str::to_owned)
+    let output = Command::new("sh").args([script, "--where"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().lines().nth(1).map(str::to_owned)
 }
 
 #[cfg(feature = "rocksdb")]
@@ -56,8 +56,8 @@ fn a_library_that_is_not_there_ends_a_run_before_its_first_trial() {
     let scratch = Scratch::new();
     let said =
         scratch.storebench("run crud --quick --store rocksdb,null --set rocksdb.library=/nowhere/rocksdb.so");
-    let told = format!("{}{}", said.out, said.err).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{said}");
+    let text = format!("{}{}", said.out, said.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{said}");
     assert_ne!(said.code, Some(0), "{said}");
     assert!(scratch.runs().is_empty(), "{said}");
 }
