@@ -77,7 +77,7 @@ whole = torture::kills torture::races torture::images torture::disk torture::sto
 	crash::a_file_that_was_renamed slurm_runs life::backups life::who_may file_systems::every_store_lives \
 	androbench::servers ycsb::threads_share cli::lying::a_store_that_does clients::an_interrupted \
 	running_servers::many_things running_servers::a_dead_address running_servers::a_server_that_goes \
-	machines::a_server_s_trial machines::limits_hold_a_server html::headless::what_is_printed
+	machines::a_server_s_trial machines::limits_hold_a_server html::headless::what_is_printed cluster::an_answer_has
 cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace --no-fail-fast $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: test
