@@ -201,8 +201,8 @@ fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::plan;
     use storebench_core::workload::operation::Operation;
+    use storebench_host::plan;
 
     use super::*;
     use crate::claims::Figure;

@@ -152,7 +152,7 @@ impl Parameters {
 }
 
 /// Reads a value of a parameter from a file.
-pub(crate) struct Read(pub(crate) &'static ParameterDef);
+pub struct Read(pub &'static ParameterDef);
 
 impl<'de> DeserializeSeed<'de> for Read {
     type Value = String;

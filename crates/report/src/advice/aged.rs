@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::plan::Plan;
 use storebench_core::result::{Measured, OVERALL, Run};
 use storebench_core::store::{Aging, Caution};
 use storebench_core::units::{Period, counted, rough_bytes, rough_duration, three_digits};
+use storebench_host::plan::Plan;
 
 use super::answer::Advice;
 use super::ratios::times_measured;
@@ -253,8 +253,8 @@ fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::plan;
     use storebench_core::result::{Compacted, Disk, GivingBack, Looks, Pauses, UpkeepSeen};
+    use storebench_host::plan;
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};

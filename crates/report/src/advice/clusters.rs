@@ -1,10 +1,10 @@
 //! The recommended store beside servers: one of them, and several that are one store.
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::plan::Plan;
 use storebench_core::result::{LeftOut, Measured, Run, TrialResult};
 use storebench_core::store::{Guarantee, Kind, NODES, ROUND_TRIP, StoreDef};
 use storebench_core::units::{counted, three_digits};
+use storebench_host::plan::Plan;
 
 use super::answer::Advice;
 use super::figures::time_ns;
@@ -194,7 +194,7 @@ mod tests {
     /// Three blocks of samples, with the settings that each store read back.
     fn made(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
         let mut run = blocks("box", &[samples.to_vec(), samples.to_vec(), samples.to_vec()]);
-        let mut plan = storebench_core::plan::find("crud").unwrap();
+        let mut plan = storebench_host::plan::find("crud").unwrap();
         plan.name = PLAN.into();
         run.header.plan = plan.to_toml().unwrap();
         for trial in &mut run.trials {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use storebench_core::axis::{Axis, Form, Value};
 use storebench_core::cell::Cell;
-use storebench_core::plan::ClaimsOver;
+use storebench_host::plan::ClaimsOver;
 
 use super::claim::{Average, Claim};
 use super::expect::Expect;

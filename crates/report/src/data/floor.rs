@@ -260,7 +260,7 @@ mod tests {
             0
         );
         let half = |run: &mut Run| {
-            let plan = storebench_core::plan::find("device").unwrap();
+            let plan = storebench_host::plan::find("device").unwrap();
             run.header.plan = plan.to_toml().unwrap();
         };
         assert_eq!(with(half), 0);

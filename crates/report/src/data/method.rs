@@ -173,7 +173,7 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
 /// were done.
 pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
-    let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
+    let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
     let own = |key: &str| [MACHINES, PLACES, DISKS].iter().any(|own| key.starts_with(own));

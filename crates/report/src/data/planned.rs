@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::plan::Plan;
 use storebench_core::result::{PlaceInfo, Run};
+use storebench_host::plan::Plan;
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +35,14 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
 mod tests {
     use storebench_core::axis::{Axis, Value};
     use storebench_core::result::{LeftOut, Parts};
-    use storebench_core::schedule::{self, Room};
+    use storebench_host::schedule::{self, Room};
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
     /// A run of so many trials of a plan of two stores, two trials each.
     fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
-        let mut plan = storebench_core::plan::find("crud").unwrap();
+        let mut plan = storebench_host::plan::find("crud").unwrap();
         plan.axes.set(Axis::STORE, ["lmdb", "redb"].map(Value::word));
         plan.axes.cut(Axis::RECORD_SIZE, 1);
         plan.axes.cut(Axis::RECORDS, 1);
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn combinations_are_those_of_the_schedule() {
-        let plan = storebench_core::plan::find("crud").unwrap();
+        let plan = storebench_host::plan::find("crud").unwrap();
         let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
         let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
         assert_eq!(plan.combinations(2), (cells.len() + left_out.len()) as u64);

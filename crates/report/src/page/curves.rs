@@ -7,8 +7,8 @@ use serde::Serialize;
 use storebench_core::axis::Value;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::plan::Plan;
 use storebench_core::units::parse_bytes;
+use storebench_host::plan::Plan;
 
 use crate::data::merge::Merged;
 use crate::layout::words;

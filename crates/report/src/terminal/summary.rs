@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_off_says_so() {
         let mut run = run("box", &[Sample::new("lmdb")]);
-        let mut plan = storebench_core::plan::find("crud").unwrap();
+        let mut plan = storebench_host::plan::find("crud").unwrap();
         plan.axes.cut(storebench_core::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];

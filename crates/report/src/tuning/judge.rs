@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Cell;
-use storebench_core::plan::Plan;
 use storebench_core::result::{Measured, Outcome, Run, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
+use storebench_host::plan::Plan;
 
 use super::race::{Arm, Kind, Raced, Settings};
 use crate::advice::figures::time_ns;

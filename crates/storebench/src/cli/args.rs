@@ -26,12 +26,12 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::library;
-use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 use storebench_core::server::relay;
 use storebench_core::server::running::{self, URL};
-use storebench_core::shard::Shard;
 use storebench_core::simulated;
 use storebench_core::units::{parse_count, split_list};
+use storebench_host::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
+use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;

@@ -12,15 +12,15 @@ use clap::{CommandFactory, FromArgMatches};
 use serde::de::DeserializeOwned;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::{self, Resumed, RunFolder};
 use storebench_core::measure::environment;
-use storebench_core::plan::Source;
 use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
-use storebench_core::runner::event::{Event, Listener};
-use storebench_core::runner::parent::Ended;
 use storebench_core::shown::plain_json;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::loading::Loading;
+use storebench_host::folder::{self, Resumed, RunFolder};
+use storebench_host::plan::Source;
+use storebench_host::runner::event::{Event, Listener};
+use storebench_host::runner::parent::Ended;
 
 use super::args::{Args, Command, RunArgs};
 use super::launch;

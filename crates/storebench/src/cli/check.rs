@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
-use storebench_core::folder;
 use storebench_core::store::StoreDef;
+use storebench_host::folder;
 use storebench_report::check;
 use storebench_report::report::Report;
 use storebench_report::terminal::checklist::Group;

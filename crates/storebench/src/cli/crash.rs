@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::kept;
 use storebench_core::result::{BadState, CutCheck, KeptState, Measured, TrialResult};
 use storebench_core::units::{counted, rough_bytes};
 use storebench_core::workload::cut::told::steps_of;
+use storebench_host::kept;
 
 use super::args::CrashCommand;
 use super::output::{fitted, print};

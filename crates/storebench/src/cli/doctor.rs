@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
-use storebench_core::plan::STUDIES;
 use storebench_core::store::StoreDef;
+use storebench_host::plan::STUDIES;
 use storebench_report::terminal::checklist::{Group, State, entry};
 use storebench_report::terminal::grid::wrap;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storebench_core::error::Result;
-use storebench_core::runner::rehearsal::Rehearsal;
 use storebench_core::units::{counted, rough_bytes, rough_duration};
 use storebench_core::workload::reason::Omission;
+use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
 use super::launch::Launch;

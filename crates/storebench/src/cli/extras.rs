@@ -1,6 +1,6 @@
 //! Features that a program has only where its build has the code for them.
 
-use storebench_core::like::ReadSqlite;
+use storebench_host::like::ReadSqlite;
 use storebench_report::files::sql::OpenSqlite;
 
 /// Optional features of a program beside measuring, where its build has the code for them ([`crate::EXTRAS`]).

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use storebench_core::error::{Exit, Result};
-use storebench_core::runner::parent::Ended;
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
+use storebench_host::runner::parent::Ended;
 use storebench_report::report::Report;
 use storebench_report::{brief, terminal};
 
@@ -22,7 +22,7 @@ pub fn finish(
     resume_with: &str,
 ) -> Result<Exit> {
     let shown = path.display();
-    let run = storebench_core::folder::read(path)?;
+    let run = storebench_host::folder::read(path)?;
     let harness = report::harness(stores);
     let merged = report::of_run(stores, &harness, &run, path)?;
     let report = Report::new(&merged);

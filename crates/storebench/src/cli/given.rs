@@ -3,9 +3,9 @@
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
-use storebench_core::plan::Plan;
 use storebench_core::server::running::URL;
 use storebench_core::store::{SettingDef, StoreDef};
+use storebench_host::plan::Plan;
 
 /// Spellings of no compression in use.
 const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
@@ -76,8 +76,8 @@ fn is_no_codec(def: &SettingDef, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::plan;
     use storebench_core::stores::NULL;
+    use storebench_host::plan;
 
     use super::*;
 

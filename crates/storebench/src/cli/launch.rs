@@ -10,23 +10,23 @@ use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::background;
 use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::RunFolder;
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::{Place, abandoned, image};
-use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
-use storebench_core::runner::event::Listener;
-use storebench_core::runner::job::{Beyond, Job};
-use storebench_core::runner::limits;
-use storebench_core::runner::parent::{self, Ended};
-use storebench_core::schedule::{self, Room};
-use storebench_core::shard::Split;
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::workload::reason::{Omission, Reason};
+use storebench_host::folder::RunFolder;
+use storebench_host::plan::Plan;
+use storebench_host::runner::event::Listener;
+use storebench_host::runner::job::{Beyond, Job};
+use storebench_host::runner::limits;
+use storebench_host::runner::parent::{self, Ended};
+use storebench_host::schedule::{self, Room};
+use storebench_host::shard::Split;
 use storebench_report::data::{looks, undecided};
 
 use super::args::PlaceArg;
@@ -439,7 +439,7 @@ pub fn go_on(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::plan::find;
+    use storebench_host::plan::find;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! `storebench machines`: the machines that limits can stand in for, where each figure comes from, and what of it can be held here.
 
 use storebench_core::error::{Error, Exit, Result, unknown};
-use storebench_core::machine::{Core, Machine, NAMES, shipped};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{Decision, Reach};
 use storebench_core::result::Limited;
 use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
 

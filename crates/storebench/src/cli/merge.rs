@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::RunFolder;
-use storebench_core::plan::Plan;
 use storebench_core::result::{Parts, Run, RunHeader, TrialResult};
-use storebench_core::shard::Split;
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
+use storebench_host::folder::RunFolder;
+use storebench_host::plan::Plan;
+use storebench_host::shard::Split;
 use storebench_report::compare::unlike::{self, Difference};
 
 use super::args::MergeArgs;

@@ -54,8 +54,8 @@ use clap::{CommandFactory, FromArgMatches};
 use args::{Args, Command, Hidden};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::library;
-use storebench_core::runner::child;
 use storebench_core::store::{self, StoreDef};
+use storebench_host::runner::child;
 
 pub use extras::Extras;
 use output::complain;

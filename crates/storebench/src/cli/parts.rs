@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Result};
-use storebench_core::folder::{self, Resumed, RunFolder};
-use storebench_core::plan::Plan;
 use storebench_core::result::{Run, RunHeader};
+use storebench_host::folder::{self, Resumed, RunFolder};
+use storebench_host::plan::Plan;
 use storebench_report::compare::unlike;
 use storebench_report::data::planned;
 

@@ -2,13 +2,13 @@
 
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::machine::Core;
-use storebench_core::plan::{Plan, Source};
 use storebench_core::record::pool::Pool;
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
 use storebench_core::workload::crud::parameters::{self, CrudParameters};
+use storebench_host::machine::Core;
+use storebench_host::plan::{Plan, Source};
 use storebench_report::claims;
 
 use super::args::RunArgs;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use storebench_core::error::{Error, Result};
-use storebench_core::runner::rehearsal::{self, Extent, Refused, Rehearsal};
+use storebench_host::runner::rehearsal::{self, Extent, Refused, Rehearsal};
 
 use super::dry_run;
 use super::launch::Launch;

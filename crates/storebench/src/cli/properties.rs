@@ -9,7 +9,6 @@ use storebench_core::axis::ycsb::own_name;
 use storebench_core::bounded;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::plan::{Changes, Plan};
 use storebench_core::shown::quoted;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::parameter;
@@ -17,6 +16,7 @@ use storebench_core::workload::ycsb::definition::Kind;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::parameters::ROUNDS;
 use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+use storebench_host::plan::{Changes, Plan};
 
 use super::args::PropertyArgs;
 use super::output::tell;

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::plan::Plan;
 use storebench_core::server::running::URL;
 use storebench_core::store::{StoreDef, StoreError};
+use storebench_host::plan::Plan;
 
 use super::remote::client;
 

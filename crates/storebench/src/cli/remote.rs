@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::{Resumed, RunFolder};
-use storebench_core::plan;
 use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::runner::event::{Event, Listener};
-use storebench_core::runner::parent::Ended;
-use storebench_core::runner::progress;
 use storebench_core::shown::plain_json;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::loading::Loading;
+use storebench_host::folder::{Resumed, RunFolder};
+use storebench_host::plan;
+use storebench_host::runner::event::{Event, Listener};
+use storebench_host::runner::parent::Ended;
+use storebench_host::runner::progress;
 
 pub use self::arguments::host_of;
 use self::connection::{Connection, END};

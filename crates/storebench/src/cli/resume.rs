@@ -5,15 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::Resumed;
 use storebench_core::place::{Place, image};
-use storebench_core::plan::Plan;
 use storebench_core::result::PlaceInfo;
-use storebench_core::runner::event::Listener;
-use storebench_core::runner::parent::Ended;
-use storebench_core::schedule::{self, Room};
-use storebench_core::shard::Split;
 use storebench_core::store::StoreDef;
+use storebench_host::folder::Resumed;
+use storebench_host::plan::Plan;
+use storebench_host::runner::event::Listener;
+use storebench_host::runner::parent::Ended;
+use storebench_host::schedule::{self, Room};
+use storebench_host::shard::Split;
 use storebench_report::claims;
 
 use super::launch::{self, Launch, Places};

@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::folder::RunFolder;
-use storebench_core::like::Likeness;
-use storebench_core::plan;
 use storebench_core::result::RunHeader;
-use storebench_core::runner::parent::Ended;
-use storebench_core::runner::progress;
 use storebench_core::shown;
 use storebench_core::store::StoreDef;
+use storebench_host::folder::RunFolder;
+use storebench_host::like::Likeness;
+use storebench_host::plan;
+use storebench_host::runner::parent::Ended;
+use storebench_host::runner::progress;
 
 use super::args::RunArgs;
 use super::extras::Extras;

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::Result;
-use storebench_core::plan::Source;
-use storebench_core::shard::Shard;
 use storebench_core::store::StoreDef;
+use storebench_host::plan::Source;
+use storebench_host::shard::Shard;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch};

@@ -1,7 +1,7 @@
 //! `storebench studies`: the plans that come with it.
 
 use storebench_core::error::{Exit, Result};
-use storebench_core::plan::{self, Plan, STUDIES};
+use storebench_host::plan::{self, Plan, STUDIES};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};

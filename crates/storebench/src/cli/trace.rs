@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::plan::Plan;
 use storebench_core::shown;
 use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 use storebench_core::workload::replay::parameters::{
     LIMIT, ReplayParameters, TRACE, TRACE_FACTS, TRACE_FORMAT,
 };
+use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;

@@ -90,7 +90,7 @@ fn a_machine_brings_its_disk_where_that_can_be_had() {
         let run = format!("run box.toml --store sqlite {TINY} {more}");
         scratch.storebench(&run).ends(Exit::Success);
         let new = scratch.runs().into_iter().find(|run| !before.contains(run)).unwrap();
-        let run = storebench_core::folder::read(&new).unwrap();
+        let run = storebench_host::folder::read(&new).unwrap();
         let reads = |trial: &TrialResult| {
             let limits = trial.machine.iter().flat_map(|machine| &machine.limits);
             limits.into_iter().any(|limit| limit.limit == Limited::ReadOperations)

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::error::Exit;
-use storebench_core::plan::STUDIES;
+use storebench_host::plan::STUDIES;
 
 use crate::cli::support::{Scratch, TINY};
 

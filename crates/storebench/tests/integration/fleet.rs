@@ -10,11 +10,11 @@ use serde_json::Value;
 use storebench::STORES;
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::folder;
-use storebench_core::plan::{self, Plan};
 use storebench_core::result::Run;
-use storebench_core::schedule::{self, Room};
-use storebench_core::shard::Split;
+use storebench_host::folder;
+use storebench_host::plan::{self, Plan};
+use storebench_host::schedule::{self, Room};
+use storebench_host::shard::Split;
 use storebench_report::layout::Layout;
 
 use crate::cli::support::{Said, Scratch, assert_complete, wait_for};

@@ -169,7 +169,7 @@ fn rounds_of(study: &str) -> Option<Browser> {
 #[test]
 fn published_findings_are_reached_and_open() {
     let Some(mut browser) = open("#go=findings") else { return };
-    let claims = storebench_core::plan::find("crud").unwrap().claims.len();
+    let claims = storebench_host::plan::find("crud").unwrap().claims.len();
     let listed = browser.count("#findings .claims > li, #findings .unmeasured > li");
     assert_eq!(listed as usize, claims);
     // Of so small a run a finding may happen to be told, or none.

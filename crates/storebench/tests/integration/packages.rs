@@ -10,9 +10,10 @@ fn root() -> PathBuf {
 }
 
 /// The crates, by their folders and their names.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 6] = [
     ("disk", "storebench-disk"),
     ("core", "storebench-core"),
+    ("host", "storebench-host"),
     ("report", "storebench-report"),
     ("stores", "storebench-stores"),
     ("storebench", "storebench"),

@@ -7,8 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 use storebench::STORES;
 use storebench_core::error::Exit;
-use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind, Loss, StoreDef};
+use storebench_host::plan::Plan;
 use storebench_report::claims;
 use storebench_report::column::COLUMNS;
 
@@ -154,7 +154,7 @@ fn every_form_of_a_claim_is_described() {
             assert!(row.contains(&format!("`{key}`")), "docs/claims.md does not tell of {key} in {form}");
         }
     }
-    let number = storebench_core::plan::find("crud").unwrap().claims.len();
+    let number = storebench_host::plan::find("crud").unwrap().claims.len();
     assert!(text.contains(&format!("There are {number}, ")), "docs/claims.md: crud has {number} claims");
 }
 

@@ -100,7 +100,7 @@ fn a_million_operations_take_no_more_memory_than_a_thousand() {
             .unwrap()
             .unwrap()
             .path();
-        let run = storebench_core::folder::read(&run).unwrap();
+        let run = storebench_host::folder::read(&run).unwrap();
         peaks.push(peak(&run.trials[0]));
     }
     // Stacks of threads and pages of the program that are first used late.

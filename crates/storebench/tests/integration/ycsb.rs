@@ -6,7 +6,6 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::plan::Plan;
 use storebench_core::result::{Measured, OVERALL, OperationResult, Outcome};
 use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
@@ -14,6 +13,7 @@ use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::reason::Reason;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::{Workload, parameter};
+use storebench_host::plan::Plan;
 
 use crate::cli::support::{Scratch, faulty, outcomes, said};
 use crate::tier;

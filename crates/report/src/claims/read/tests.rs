@@ -1,6 +1,6 @@
 use storebench_core::axis::Axis;
 use storebench_core::cell::Data;
-use storebench_core::plan::{Changes, find};
+use storebench_host::plan::{Changes, find};
 
 use super::*;
 use crate::claims::Expect;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::axis::Value;
 use storebench_core::cell::Cell;
-use storebench_core::plan::{Plan, STUDIES, find};
+use storebench_host::plan::{Plan, STUDIES, find};
 
 use super::*;
 use crate::layout::Layout;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice, Rate};
-use storebench_core::plan::Plan;
 use storebench_core::result::{Measured, OperationResult, TrialResult};
 use storebench_core::store::{Guarantee, Loss};
+use storebench_host::plan::Plan;
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::data::names::joined;

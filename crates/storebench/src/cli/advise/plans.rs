@@ -8,12 +8,12 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Result};
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::{Run, TrialResult};
-use storebench_core::schedule::{self, Room};
 use storebench_core::store::{Kind, StoreDef};
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_host::plan::{Axes, Bytes, Changes, Period, Plan};
+use storebench_host::schedule::{self, Room};
 use storebench_report::advice::aged::{CHURN, STUDY, TIMES};
 use storebench_report::advice::question::Question;
 

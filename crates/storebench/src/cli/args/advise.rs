@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueHint};
-use storebench_core::plan::{Bytes, Period};
+use storebench_host::plan::{Bytes, Period};
 use storebench_report::advice::question::Goal;
 
 use super::answer::AnswerArgs;

@@ -6,8 +6,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
 
 use storebench_core::axis::{Axis, Value};
-use storebench_core::plan::Axes;
 use storebench_core::units::split_list;
+use storebench_host::plan::Axes;
 
 /// Axis values, each of which replaces the plan's.
 #[derive(Debug, Default)]

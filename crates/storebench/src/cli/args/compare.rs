@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
-use storebench_core::plan::Percent;
+use storebench_host::plan::Percent;
 use storebench_report::compare::across::Across;
 
 const COMPARE_EXAMPLES: &str = "\

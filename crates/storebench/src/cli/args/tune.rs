@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
-use storebench_core::plan::{Bytes, Period};
+use storebench_host::plan::{Bytes, Period};
 
 use super::answer::AnswerArgs;
 use super::question::QuestionArgs;

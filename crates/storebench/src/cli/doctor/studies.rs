@@ -8,11 +8,11 @@ use serde::Serialize;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, DEFAULT_PLACE};
 use storebench_core::error::Result;
-use storebench_core::machine::Core;
-use storebench_core::plan::{self, Plan};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
 use storebench_core::workload::reason::{Omission, Reason};
+use storebench_host::machine::Core;
+use storebench_host::plan::{self, Plan};
 
 use super::super::launch::{self, Launch};
 

@@ -7,9 +7,9 @@ use storebench_core::axis::Value;
 use storebench_core::axis::ycsb::own_name;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Result};
-use storebench_core::plan::Changes;
 use storebench_core::workload::ycsb::parameters::ROUNDS;
 use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+use storebench_host::plan::Changes;
 
 use super::{Given, Texts, last_of_each, misplaced, of_file, of_line, put, stem, tell_idle};
 use crate::cli::args::PropertyArgs;

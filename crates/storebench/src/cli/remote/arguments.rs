@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use storebench_core::error::{Error, Result};
-use storebench_core::plan::Plan;
 use storebench_core::result::RunHeader;
 use storebench_core::shown::piece;
 use storebench_core::workload::parameter::{ParameterForm, Parameters};
 use storebench_core::workload::table::parameter;
+use storebench_host::plan::Plan;
 
 use crate::cli::args::{OURS, RunArgs};
 

@@ -6,12 +6,12 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{Period, Plan, Point};
 use storebench_core::result::TrialResult;
-use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_host::plan::{Period, Plan, Point};
+use storebench_host::schedule::{self, Room};
 use storebench_report::tuning::race::{Kind, Settings};
 
 use super::super::question::{self, counts, most_records, records_of, size_of, sized};

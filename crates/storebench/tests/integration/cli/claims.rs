@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use storebench_core::axis::Axis;
 use storebench_core::error::Exit;
-use storebench_core::plan;
+use storebench_host::plan;
 
 use super::plans::OWN;
 use super::support::{Scratch, TINY};

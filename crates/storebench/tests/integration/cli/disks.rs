@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use storebench_core::error::Exit;
-use storebench_core::folder;
+use storebench_host::folder;
 
 use super::plans::OWN;
 use super::support::{

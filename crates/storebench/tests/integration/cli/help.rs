@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use storebench::STORES;
 use storebench_core::error::Exit;
-use storebench_core::plan::STUDIES;
+use storebench_host::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 

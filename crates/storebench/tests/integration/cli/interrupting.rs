@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::error::Exit;
-use storebench_core::folder;
+use storebench_host::folder;
 
 use super::support::{Scratch, Started, TINY, assert_complete, contents, faulty, skipped, wait_for};
 

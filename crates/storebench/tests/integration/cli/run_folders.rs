@@ -129,7 +129,7 @@ fn a_run_whose_folder_is_moved_ends_and_says_where_it_is_now() {
         assert!(said.err.contains(words), "{said}");
     }
     scratch.assert_nothing_left();
-    let kept = storebench_core::folder::read(&elsewhere).unwrap();
+    let kept = storebench_host::folder::read(&elsewhere).unwrap();
     assert!(
         !kept.trials.is_empty() && outcomes(&kept).iter().all(|(_, outcome)| *outcome == "ok"),
         "{kept:?}"

@@ -6,9 +6,9 @@ use std::fs;
 use storebench::STORES;
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind};
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_host::plan::Plan;
 
 use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
 
@@ -304,7 +304,7 @@ fn stores_files_go_where_they_are_told_and_what_is_there_stays() {
     let mut after = scratch.contents();
     let made = after.keys().find(|path| path.ends_with("run.json")).unwrap().parent().unwrap().to_owned();
     assert!(made.starts_with(scratch.join("results")));
-    let run = storebench_core::folder::read(&made).unwrap();
+    let run = storebench_host::folder::read(&made).unwrap();
     assert_eq!(run.header.places[0].path, scratch.join("disk").canonicalize().unwrap().display().to_string());
     after.retain(|path, _| !path.starts_with(&made));
     assert_eq!(after, before);

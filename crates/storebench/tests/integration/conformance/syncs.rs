@@ -180,7 +180,7 @@ fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Opti
 
 fn only_trial(runs: &Path) -> TrialResult {
     let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap().path();
-    let mut trials = storebench_core::folder::read(&run).unwrap().trials;
+    let mut trials = storebench_host::folder::read(&run).unwrap().trials;
     assert_eq!(trials.len(), 1);
     trials.remove(0)
 }

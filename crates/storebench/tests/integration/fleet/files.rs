@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use storebench::STORES;
 use storebench_core::error::Exit;
-use storebench_core::plan;
-use storebench_core::schedule::Room;
-use storebench_core::shard::Split;
+use storebench_host::plan;
+use storebench_host::schedule::Room;
+use storebench_host::shard::Split;
 
 use super::{BLOCKS, PLAN, only, read};
 use crate::cli::machines::can_limit;

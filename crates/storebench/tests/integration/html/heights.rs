@@ -52,7 +52,7 @@ const TRACE: &str = "time,operation,key,size\n0,set,a,10\n1,set,b,20\n2,get,a,\n
 
 #[test]
 fn the_page_of_every_study_opens_short() {
-    let known: Vec<&str> = storebench_core::plan::STUDIES.iter().map(|study| study.name).collect();
+    let known: Vec<&str> = storebench_host::plan::STUDIES.iter().map(|study| study.name).collect();
     assert!(known.iter().all(|name| STUDIES.iter().any(|(study, _)| study == name)), "{known:?}");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("trace.csv"), TRACE).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use storebench_core::error::Exit;
-use storebench_core::folder;
+use storebench_host::folder;
 
 use super::tries;
 use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root, said, skipped};

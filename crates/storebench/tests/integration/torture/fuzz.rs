@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use storebench_core::axis::Axis;
-use storebench_core::folder;
 use storebench_core::measure::latency;
-use storebench_core::plan::Plan;
 use storebench_core::server::running::Address;
 use storebench_core::shown;
 use storebench_core::trace::{Ask, Summary};
 use storebench_core::units;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::property::{Properties, belongs};
+use storebench_host::folder;
+use storebench_host::plan::Plan;
 use storebench_report::claims;
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use storebench_core::error::Exit;
-use storebench_core::folder;
+use storebench_host::folder;
 
 use super::tries;
 use crate::cli::support::{Scratch, Started, assert_complete, faulty, skipped, wait_for};

@@ -5,10 +5,10 @@ use std::time::Instant;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::plan::{Changes, Plan};
 use storebench_core::result::{LeftOut, TrialResult};
 use storebench_core::store::{Guarantee, ROUND_TRIP, StoreDef};
 use storebench_core::units::{Period, counted};
+use storebench_host::plan::{Changes, Plan};
 use storebench_report::advice::clusters::PLAN;
 use storebench_report::advice::question::Question;
 

@@ -3,8 +3,8 @@
 use std::fs;
 
 use storebench_core::error::Exit;
-use storebench_core::folder;
 use storebench_core::result::{Failure, Outcome, Run};
+use storebench_host::folder;
 
 use super::Round;
 use super::weather::Blown;

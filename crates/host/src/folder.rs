@@ -1,0 +1,434 @@
+//! The folder of a run: `run.json`, `results.jsonl`, logs. Opened before the first trial; every result is appended and
+//! synced as it comes; a run that was cut off can be resumed.
+
+mod lines;
+mod room;
+mod whereabouts;
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use self::lines::{Lines, Tail};
+use self::room::Room;
+pub use self::room::{is_full, with_room};
+use self::whereabouts::Whereabouts;
+use storebench_core::axis::{Axis, Value};
+use storebench_core::bounded;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::guard::{self, Lock, try_lock};
+use storebench_core::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
+use storebench_core::shown::{in_plain_words, piece, plain_json};
+use storebench_core::workload::table::Workload;
+
+const HEADER: &str = "run.json";
+const RESULTS: &str = "results.jsonl";
+const LOGS: &str = "logs";
+/// The longest header, in bytes: the combinations that a plan leaves out stand in it.
+pub const MOST_HEADER: u64 = 64 << 20;
+/// The longest file of results, in bytes.
+const MOST_RESULTS: u64 = 4 << 30;
+/// The bytes that are handed on of a log, from its end.
+const MOST_LOG: u64 = 1 << 20;
+/// The file for the bytes after the last result, where these were more than a line cut off.
+const DAMAGED: &str = "results.damaged";
+
+/// A run's folder, open for writing. Only one process at a time can have it.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    results: File,
+    whereabouts: Whereabouts,
+    room: Room,
+    _lock: File,
+}
+
+/// A run that is to be resumed.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Its results so far.
+    pub run: Run,
+    /// Oddities of its files, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl RunFolder {
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on where there is one, and writes the
+    /// run's header.
+    ///
+    /// # Errors
+    /// When it can't be made or written; then nothing of it is left.
+    pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
+        RunFolder::begin_ours(&make_unused(runs, name)?, header)
+    }
+
+    fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        RunFolder::begin(path, header).inspect_err(|_| {
+            // Nothing has been put into it but by us a moment ago.
+            let _ = guard::remove_made(path);
+        })
+    }
+
+    fn begin(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
+        let lock = lock(path)?;
+        let text = serde_json::to_string_pretty(header)
+            .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+        let results = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path.join(RESULTS))
+            .map_err(Error::io("making", &path.join(RESULTS)))?;
+        write_synced(&path.join(HEADER), text.as_bytes())
+            .map_err(Error::io("writing", &path.join(HEADER)))?;
+        sync_directory(path).map_err(Error::io("syncing", path))?;
+        RunFolder::open(path, results, lock)
+    }
+
+    fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
+        let whereabouts = Whereabouts::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
+        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: Room::keep(path), _lock: lock })
+    }
+
+    /// Opens the folder of a run that is to be resumed. What a crash left after the last result goes: a line that was cut off
+    /// is dropped, anything else is kept aside.
+    ///
+    /// # Errors
+    /// When it is not a run, is of another version, or another process is at work on it.
+    pub fn resume(path: &Path) -> Result<Resumed> {
+        // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
+        let header = read_header(path)?;
+        let lock = lock(path)?;
+        let (bytes, lines) = read_lines(path, &header)?;
+        // Git keeps no empty folder.
+        let logs = path.join(LOGS);
+        fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
+        let mut notes = told(path, &lines);
+        let name = path.join(RESULTS);
+        let mut results =
+            OpenOptions::new().read(true).append(true).open(&name).map_err(Error::io("opening", &name))?;
+        if lines.tail == Tail::Damaged {
+            let aside = path.join(DAMAGED);
+            append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
+            notes.push(format!("what followed the last result is now in {}", aside.display()));
+        }
+        if lines.tail != Tail::Nothing {
+            results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
+        }
+        if lines.unended {
+            with_room(path, || results.write_all(b"\n").map_err(Error::io("writing", &name)))?;
+        }
+        results.sync_data().map_err(Error::io("writing", &name))?;
+        let folder = RunFolder::open(path, results, lock)?;
+        Ok(Resumed { folder, run: Run { header, trials: lines.trials }, notes })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the folder is where it was, with its results.
+    ///
+    /// # Errors
+    /// [`Exit::NotStorebench`] when something has moved or deleted it meanwhile; the message says where it is.
+    pub fn check(&self) -> Result<()> {
+        self.whereabouts.check()
+    }
+
+    /// Each result with the line in which it is written, for another machine.
+    pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
+        let name = self.path.join(RESULTS);
+        let text = bounded::bytes(&name, MOST_RESULTS).map_err(Error::io("reading", &name))?;
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let result = |line: &str| {
+            let read = serde_json::from_slice(&plain_json(line.as_bytes()));
+            let result = read.map_err(|error| {
+                let message =
+                    format!("{}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+                Error::new(Exit::NotStorebench, message)
+            })?;
+            Ok((result, line.to_owned()))
+        };
+        lines.map(result).collect()
+    }
+
+    /// Keeps a log that another machine has written.
+    ///
+    /// # Errors
+    /// [`Exit::NotStorebench`] when its name is not a log's; when it can't be written.
+    pub fn keep_log(&self, name: &str, text: &str) -> Result<()> {
+        let number = name.strip_suffix(".log").map(|name| name.strip_suffix("-background").unwrap_or(name));
+        if !number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            return Err(Error::new(Exit::NotStorebench, format!("{} is not the name of a log", piece(name))));
+        }
+        let path = format!("{LOGS}/{name}");
+        let mut file = guard::rewrite(&self.path, &path)?;
+        file.write_all(text.as_bytes()).map_err(Error::io("writing", &self.path.join(path)))
+    }
+
+    /// Deletes it with all that it holds: its results are elsewhere.
+    pub fn delete(self) -> Result<()> {
+        guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
+    }
+
+    /// Makes a folder that is called just so, whose directory is there.
+    ///
+    /// # Errors
+    /// When it can't be made or written, or is there already; then nothing of it is left.
+    pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
+        RunFolder::begin_ours(path, header)
+    }
+
+    /// Keeps the logs, and all else that another run has kept of its trials, under their positions in this one.
+    pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
+        let logs = run.join(LOGS);
+        // Git keeps no empty folder.
+        let Ok(entries) = fs::read_dir(&logs) else { return Ok(()) };
+        for entry in entries {
+            let entry = entry.map_err(Error::io("reading", &logs))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let end = name.find(['.', '-']).unwrap_or(name.len());
+            let Some(position) = name[..end].parse().ok().and_then(|was| positions.get(&was)) else {
+                continue;
+            };
+            let mut from = File::open(entry.path()).map_err(Error::io("reading", &entry.path()))?;
+            let to = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
+            io::copy(&mut from, &mut guard::rewrite(&self.path, &to)?)
+                .map_err(Error::io("copying", &entry.path()))?;
+        }
+        Ok(())
+    }
+
+    /// Appends results that are already kept elsewhere, and syncs them once.
+    pub fn append_all(&mut self, results: &[TrialResult]) -> Result<()> {
+        let line = |result| {
+            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
+        };
+        let lines = results.iter().map(line).collect::<Result<Vec<_>>>()?;
+        if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
+    }
+
+    /// Appends one result and syncs it, in the room that was kept for it where the disk is full.
+    ///
+    /// # Errors
+    /// When it can't be written, or has been written to a folder that something has moved or deleted; what was written before
+    /// is kept.
+    pub fn append(&mut self, result: &TrialResult) -> Result<()> {
+        let line =
+            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+        self.append_line(&line)
+    }
+
+    /// The same of a result that is a line already, as another machine has written it.
+    pub fn append_line(&mut self, line: &str) -> Result<()> {
+        let line = [line.as_bytes(), b"\n"].concat();
+        let name = self.path.join(RESULTS);
+        let results = &mut self.results;
+        let whole = results.metadata().map_err(Error::io("looking at", &name))?.len();
+        let mut write = || {
+            let written = results.write_all(&line).and_then(|()| results.sync_data());
+            written.inspect_err(|_| {
+                // Where this fails too, the next to read the file leaves out what is there of the line.
+                let _ = results.set_len(whole);
+            })
+        };
+        with_room(&self.path, || write().map_err(Error::io("writing", &name)))?;
+        self.room.take_again();
+        self.check()
+    }
+}
+
+/// The beginning of the names of what is kept of the trial at a position.
+fn stem(position: u64) -> String {
+    format!("{position:06}")
+}
+
+/// The logs of the trial at a position of the run in a folder: their names, and what they say.
+pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
+    let names = [".log", "-background.log"].map(|end| stem(position) + end);
+    let read = |name: String| {
+        let log = path.join(LOGS).join(&name);
+        log.exists().then(|| (name, bounded::end(&log, MOST_LOG)))
+    };
+    let logs = names.into_iter().filter_map(read);
+    logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
+}
+
+/// Reads a run.
+///
+/// # Errors
+/// [`Exit::NotStorebench`] when it is not one, [`Exit::OtherVersion`] when another version of the format wrote it.
+pub fn read(path: &Path) -> Result<Run> {
+    read_with_notes(path).map(|(run, _)| run)
+}
+
+/// Reads a run, and says in sentences what is odd about its files.
+pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
+    let header = read_header(path)?;
+    let (_, lines) = read_lines(path, &header)?;
+    let notes = told(path, &lines);
+    Ok((Run { header, trials: lines.trials }, notes))
+}
+
+fn told(path: &Path, lines: &Lines) -> Vec<String> {
+    let name = path.join(RESULTS);
+    lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
+}
+
+/// The axes on which each cell of a run has a value: those that ids name always. None is known of another program's workload,
+/// or where the plan can't be read.
+fn needed(header: &RunHeader) -> Vec<Axis> {
+    let plan: Option<toml::Table> = header.plan.parse().ok();
+    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
+    let axes = named.map_or(&[] as &[Axis], |workload| workload.def().axes);
+    axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
+}
+
+/// The values on axes that the plan of an older run names beside its axes, as its cells would have them today.
+fn beside_axes(header: &RunHeader) -> Option<(Axis, Value)> {
+    let plan: toml::Table = header.plan.parse().ok()?;
+    let compression = plan.get(Axis::COMPRESSION.name())?.as_str()?;
+    Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
+}
+
+fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
+    let name = path.join(RESULTS);
+    let bytes = bounded::bytes(&name, MOST_RESULTS).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let message = format!("{} is not a whole run: it has no {RESULTS}", path.display());
+            Error::new(Exit::NotStorebench, message)
+        }
+        io::ErrorKind::Other => no_file(&name),
+        io::ErrorKind::FileTooLarge => too_long(&name, &error),
+        _ => Error::io("reading", &name)(error),
+    })?;
+    storebench_core::threads::ready();
+    let mut lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
+        let message =
+            format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+        Error::new(Exit::NotStorebench, message)
+    })?;
+    if let Some((axis, value)) = beside_axes(header) {
+        lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
+    }
+    Ok((bytes, lines))
+}
+
+fn no_file(name: &Path) -> Error {
+    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: it is no file", name.display()))
+}
+
+fn too_long(name: &Path, error: &io::Error) -> Error {
+    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: {error}", name.display()))
+}
+
+/// Reads the header of a run.
+pub fn read_header(path: &Path) -> Result<RunHeader> {
+    let name = path.join(HEADER);
+    let bytes = match bounded::bytes(&name, MOST_HEADER) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            let message = if path.exists() {
+                format!("{} is not a run of storebench: it has no {HEADER}", path.display())
+            } else {
+                format!(
+                    "there is no run {}: name the folder of a run, its name in the directory of the runs, or latest",
+                    path.display()
+                )
+            };
+            return Err(Error::new(Exit::NotStorebench, message));
+        }
+        Err(error) if error.kind() == io::ErrorKind::Other => return Err(no_file(&name)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(too_long(&name, &error)),
+        Err(error) => return Err(Error::io("reading", &name)(error)),
+    };
+    let text = plain_json(&bytes);
+    check_version(&text, &name)?;
+    let mut header: RunHeader = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
+    if let Some((axis, value)) = beside_axes(&header) {
+        header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
+    }
+    Ok(header)
+}
+
+/// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
+pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
+    let names = std::iter::once(name.to_owned()).chain((2..1000).map(|number| format!("{name}-{number}")));
+    for path in names.map(|name| runs.join(name)) {
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("making the run folder", &path)(error)),
+        }
+    }
+    let message = format!("{} holds a thousand runs of this second: name another --out", runs.display());
+    Err(Error::new(Exit::Failure, message))
+}
+
+fn broken(name: &Path, error: &serde_json::Error) -> Error {
+    Error::new(
+        Exit::NotStorebench,
+        format!("{} is not the header of a run: {}", name.display(), in_plain_words(&error.to_string())),
+    )
+}
+
+fn check_version(text: &[u8], name: &Path) -> Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        format: u32,
+        storebench: String,
+    }
+    let version: Version = serde_json::from_slice(text).map_err(|error| broken(name, &error))?;
+    if version.format != FORMAT_VERSION {
+        let message = format!(
+            "{} was written by storebench {} in format {}, and this one reads format {FORMAT_VERSION}: use that version, or run the study again",
+            name.display(),
+            piece(&version.storebench),
+            version.format,
+        );
+        return Err(Error::new(Exit::OtherVersion, message));
+    }
+    Ok(())
+}
+
+/// Takes the folder for this process, as long as the file is open.
+fn lock(path: &Path) -> Result<File> {
+    let file = guard::open(path, ".lock")?;
+    let locked = try_lock(&file).map_err(Error::io("locking", &path.join(".lock")))?;
+    let shown = path.display();
+    let (exit, message) = match locked {
+        Lock::Taken => return Ok(file),
+        Lock::Held => (Exit::Busy, format!("another storebench is using {shown}: wait for it, or stop it")),
+        Lock::Unsupported => (
+            Exit::Failure,
+            format!("the file system of {shown} has no locks, which a run needs: name another --out"),
+        ),
+    };
+    Err(Error::new(exit, message))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn append_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let mut file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

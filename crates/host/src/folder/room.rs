@@ -1,0 +1,142 @@
+//! Room for results, kept in advance: a file that takes up space and is emptied when the disk is full. Without it a store that
+//! fills the disk would take the room for its own result.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rustix::fs::{FallocateFlags, OFlags};
+
+use storebench_core::error::{Exit, Result};
+
+/// The file in a run's folder.
+pub const NAME: &str = ".reserve";
+/// The bytes that it takes up: many times the report and the result of a trial.
+const BYTES: u64 = 1 << 20;
+/// The system counts what a file takes up in blocks of so many bytes.
+const BLOCK_BYTES: u64 = 512;
+
+/// Keeps room in a run's folder, as far as there is any: where the disk has no more, or the file system can't, results are
+/// saved without. Dropping it gives the room back.
+#[derive(Debug)]
+pub struct Room {
+    path: PathBuf,
+}
+
+impl Room {
+    /// Takes the room.
+    pub fn keep(folder: &Path) -> Room {
+        let room = Room { path: folder.join(NAME) };
+        room.take_again();
+        room
+    }
+
+    /// Takes the room again where it was given up.
+    pub fn take_again(&self) {
+        let taken = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
+        if !fs::symlink_metadata(&self.path).is_ok_and(taken) && take(&self.path).is_err() {
+            self.remove();
+        }
+    }
+
+    fn remove(&self) {
+        // Nothing depends on it: what is left is taken, or removed, by the run that is resumed.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+fn take(path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+        .mode(0o600)
+        .open(path)?;
+    match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, BYTES) {
+        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(rustix::io::Errno::NOSPC.into()),
+        Err(_) => write(&mut file),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Fills a file where the file system can't set space aside: with what can't be compressed away.
+fn write(file: &mut File) -> io::Result<()> {
+    let mut bytes = vec![0; BYTES as usize];
+    Xoshiro256PlusPlus::seed_from_u64(BYTES).fill_bytes(&mut bytes);
+    file.write_all(&bytes)?;
+    file.sync_all()
+}
+
+/// Writes something in a run's folder; where its disk is full, gives up the room that is kept there and tries once more.
+pub fn with_room<T>(folder: &Path, mut write: impl FnMut() -> Result<T>) -> Result<T> {
+    match write() {
+        Err(error) if error.exit == Exit::DiskFull && give_up(&folder.join(NAME)).is_ok() => write(),
+        other => other,
+    }
+}
+
+/// Whether an error says that there is no room.
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+fn give_up(path: &Path) -> io::Result<()> {
+    let flags = OFlags::NOFOLLOW.bits() as i32;
+    OpenOptions::new().write(true).truncate(true).custom_flags(flags).open(path).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::error::Error;
+
+    #[test]
+    fn room_is_kept_given_up_once_and_taken_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        let taken = || fs::metadata(&path).unwrap().blocks() * BLOCK_BYTES;
+        let room = Room::keep(folder.path());
+        assert!(taken() >= BYTES);
+        let mut tries = 0;
+        let full = with_room(folder.path(), || {
+            tries += 1;
+            Err::<(), _>(Error::new(Exit::DiskFull, "full"))
+        });
+        assert_eq!((full.unwrap_err().exit, tries, taken()), (Exit::DiskFull, 2, 0));
+        room.take_again();
+        assert!(taken() >= BYTES);
+        let broken = with_room(folder.path(), || Err::<(), _>(Error::new(Exit::Failure, "a fault")));
+        assert!(broken.is_err() && taken() >= BYTES, "it is for full disks");
+        drop(room);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn where_space_cannot_be_set_aside_it_is_written() {
+        let mut file = tempfile::tempfile().unwrap();
+        write(&mut file).unwrap();
+        assert!(file.metadata().unwrap().blocks() * BLOCK_BYTES >= BYTES);
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let theirs = folder.path().join("theirs");
+        fs::write(&theirs, "text").unwrap();
+        std::os::unix::fs::symlink(&theirs, folder.path().join(NAME)).unwrap();
+        let full = || Err::<(), _>(Error::new(Exit::DiskFull, "full"));
+        assert!(with_room(folder.path(), full).is_err());
+        drop(Room::keep(folder.path()));
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
+    }
+}

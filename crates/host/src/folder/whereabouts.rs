@@ -1,0 +1,105 @@
+//! Whether a run's folder is where it was: files that are open stay so when it is moved or deleted, and results that nobody
+//! can find are lost.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Exit, Result};
+
+/// Where a folder and its file of results are, by name and by what they are.
+#[derive(Debug)]
+pub(super) struct Whereabouts {
+    path: PathBuf,
+    results: PathBuf,
+    folder: File,
+    folder_is: Identity,
+    results_are: Identity,
+}
+
+/// A file's device and number there.
+type Identity = (u64, u64);
+
+fn identity(file: &fs::Metadata) -> Identity {
+    (file.dev(), file.ino())
+}
+
+/// The identity of the file or folder of this name, if there is one.
+fn named(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().map(|file| identity(&file))
+}
+
+impl Whereabouts {
+    /// Notes where a folder is, with its file `results`, which is open.
+    pub(super) fn of(path: &Path, name: &str, results: &File) -> io::Result<Whereabouts> {
+        let folder = File::open(path)?;
+        Ok(Whereabouts {
+            path: path.to_path_buf(),
+            results: path.join(name),
+            folder_is: identity(&folder.metadata()?),
+            results_are: identity(&results.metadata()?),
+            folder,
+        })
+    }
+
+    /// Whether both are where they were.
+    pub(super) fn check(&self) -> Result<()> {
+        let there = named(&self.path) == Some(self.folder_is);
+        let moved_to = if there { None } else { self.moved_to() };
+        let message = match moved_to {
+            _ if there && named(&self.results) == Some(self.results_are) => return Ok(()),
+            _ if there => format!(
+                "{} was deleted or replaced while the run was at work: start the run again, and leave its folder alone",
+                self.results.display()
+            ),
+            Some(now) => format!(
+                "the run's folder {} was moved to {} while the run was at work; its results are there: resume it with \
+                 storebench run --resume {}",
+                self.path.display(),
+                now.display(),
+                now.display()
+            ),
+            None => format!(
+                "the run's folder {} was deleted while the run was at work, and its results with it: start the run again",
+                self.path.display()
+            ),
+        };
+        Err(Error::new(Exit::NotStorebench, message))
+    }
+
+    /// Where the folder is now, as far as the system tells.
+    fn moved_to(&self) -> Option<PathBuf> {
+        let now = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
+        (named(&now) == Some(self.folder_is)).then_some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_moved_is_told_with_its_new_place_and_one_that_was_deleted_as_such() {
+        let runs = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (runs.path().join("run"), runs.path().join("elsewhere"));
+        fs::create_dir(&path).unwrap();
+        let results = File::create(path.join("results.jsonl")).unwrap();
+        let whereabouts = Whereabouts::of(&path, "results.jsonl", &results).unwrap();
+        let message = || whereabouts.check().unwrap_err().message;
+        assert!(whereabouts.check().is_ok());
+        fs::rename(&path, &elsewhere).unwrap();
+        assert!(message().contains(&format!("was moved to {}", elsewhere.display())), "{}", message());
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("results.jsonl"), "").unwrap();
+        assert!(message().contains("was moved to"), "another folder of this name is not it");
+        fs::remove_dir_all(&path).unwrap();
+        fs::rename(&elsewhere, &path).unwrap();
+        assert!(whereabouts.check().is_ok());
+        fs::remove_file(path.join("results.jsonl")).unwrap();
+        assert!(message().contains("results.jsonl was deleted or replaced"), "{}", message());
+        fs::remove_dir_all(&path).unwrap();
+        assert!(message().contains("was deleted while the run was at work"), "{}", message());
+    }
+}

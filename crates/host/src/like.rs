@@ -1,0 +1,208 @@
+//! The traits of a user's own data: how many records, how large, and how well they compress. Read, never changed; of
+//! large data a sample is looked into.
+
+mod files;
+mod law;
+mod sqlite;
+mod table;
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use law::Counted;
+use storebench_core::bounded;
+use storebench_core::cell::Data;
+use storebench_core::shown::quoted;
+use storebench_core::units::{Sizes, counted, grouped, rough_bytes, three_digits};
+
+/// Values whose bytes are looked at.
+const SAMPLED: usize = 256;
+/// Bytes of each that are looked at.
+const SAMPLED_BYTES: usize = 64 << 10;
+/// Values that deflate makes this many times smaller count as compressible: below it, what an engine's codec saves is eaten
+/// by its blocks.
+const COMPRESSIBLE: f64 = 1.25;
+
+/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function. Where
+/// there is no such table or column, the error lists those that there are; an empty name asks for just that.
+pub type ReadSqlite = fn(
+    file: &Path,
+    table: &str,
+    column: Option<&str>,
+    value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(), String>;
+
+/// The traits of data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likeness {
+    /// The number of values.
+    pub count: u64,
+    /// The sizes to measure with: distributed like the values', with the same mean.
+    pub size: Sizes,
+    /// Sizes between which nine of ten values are, in bytes.
+    pub most: (u64, u64),
+    /// Their median size in bytes.
+    pub median: u64,
+    /// Their mean size in bytes.
+    pub mean: f64,
+    /// The size of the largest, in bytes.
+    pub largest: u64,
+    /// Values besides them that are empty or NULL: no store is measured with such.
+    pub empty: u64,
+    /// Files and folders that could not be read.
+    pub unreadable: u64,
+    /// The factor by which deflate makes a sample of them smaller.
+    pub ratio: f64,
+    /// The kind of data that they count as.
+    pub data: Data,
+}
+
+impl Likeness {
+    /// Looks at a folder (every file in it and below is a value), at a column of a CSV file (`data.csv:column`), or at a table
+    /// of a SQLite file or one of its columns (`app.db:table.column`), which `read` reads.
+    ///
+    /// # Errors
+    /// A sentence, when it is none of these, can't be read, or holds no values.
+    pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<Likeness, String> {
+        let mut sample = Sample::new();
+        if Path::new(name).is_dir() {
+            files::look(Path::new(name), &mut sample)?;
+        } else {
+            let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
+            let (file, part) = match split {
+                Some((file, part)) => (file, part),
+                // The error tells what the file has, to choose from.
+                None if Path::new(name).is_file() => (name, ""),
+                None => return Err(nothing_there(name)),
+            };
+            let file = Path::new(file);
+            if sqlite::is_one(file) {
+                sqlite::look(file, part, read, &mut sample)?;
+            } else {
+                table::look(file, part, &mut sample)?;
+            }
+        }
+        sample.likeness().map_err(|why| format!("{name}: {why}"))
+    }
+
+    /// In sentences: what they are, what is measured in their place, and what is left out.
+    pub fn describe(&self) -> String {
+        let size = |bytes: u64| rough_bytes(bytes as f64);
+        let mut text = format!(
+            "{}: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
+            counted(self.count, "value"),
+            size(self.median),
+            rough_bytes(self.mean),
+            size(self.largest),
+            size(self.most.0),
+            size(self.most.1),
+            three_digits(100.0 / self.ratio),
+            self.data.name(),
+        );
+        text.push_str(&match self.size.even() {
+            Some(range) if range.to == range.from + 1 => {
+                format!("Measured with sizes of {}.", size(range.from))
+            }
+            _ => "Measured with sizes distributed like these.".to_owned(),
+        });
+        if self.empty > 0 {
+            text.push_str(&format!(" Left out, as empty or NULL: {}.", counted(self.empty, "value")));
+        }
+        if self.unreadable > 0 {
+            let files = grouped(self.unreadable);
+            text.push_str(&format!(" Left out: files or folders that can't be read: {files}."));
+        }
+        text
+    }
+}
+
+fn nothing_there(name: &str) -> String {
+    let what = format!("{} is neither a folder nor part of a file", quoted(name));
+    format!("{what}: write it like ./thumbnails, data.csv:column or app.db:table.column")
+}
+
+/// Collects sizes of all values, and the first bytes of some, each value with the same chance (reservoir sampling: Vitter's
+/// algorithm R, 1985).
+struct Sample {
+    sizes: Counted,
+    empty: u64,
+    unreadable: u64,
+    kept: Vec<Vec<u8>>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Sample {
+    fn new() -> Sample {
+        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        Sample { sizes: Counted::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
+    }
+
+    /// One value of `size` bytes. `read` gives up to so many of its first bytes, and is called if they are wanted; where it
+    /// fails the value does not count.
+    fn add(&mut self, size: u64, read: impl FnOnce(usize) -> Result<Vec<u8>, String>) -> Result<(), String> {
+        if size == 0 {
+            self.empty += 1;
+            return Ok(());
+        }
+        let number = u128::from(self.sizes.count) + 1;
+        let place = ((u128::from(self.random.next_u64()) * number) >> 64) as usize;
+        if self.kept.len() < SAMPLED {
+            self.kept.push(read(SAMPLED_BYTES)?);
+        } else if place < SAMPLED {
+            self.kept[place] = read(SAMPLED_BYTES)?;
+        }
+        self.sizes.add(size);
+        Ok(())
+    }
+
+    fn likeness(&self) -> Result<Likeness, String> {
+        let count = self.sizes.count;
+        if count == 0 {
+            return Err(match (self.empty, self.unreadable) {
+                (0, 0) => "there are no values in it".into(),
+                (0, _) => "nothing in it can be read".into(),
+                (1, _) => "the only value in it is empty".into(),
+                (empty, _) => format!("all {} values in it are empty", grouped(empty)),
+            });
+        }
+        let at = |share| self.sizes.quantile(share);
+        let ratio = deflated(&self.kept)?;
+        let size = self.sizes.law().ok_or("its sizes can't be counted")?;
+        Ok(Likeness {
+            count,
+            size,
+            most: (at(0.05), at(0.95)),
+            median: at(0.5),
+            mean: self.sizes.mean(),
+            largest: self.sizes.largest,
+            empty: self.empty,
+            unreadable: self.unreadable,
+            ratio,
+            data: if ratio >= COMPRESSIBLE { Data::Compressible } else { Data::Incompressible },
+        })
+    }
+}
+
+/// The first bytes of a file, up to so many.
+fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bounded::plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The factor by which deflate makes the values smaller, together, as engines compress neighbours together.
+fn deflated(values: &[Vec<u8>]) -> Result<f64, String> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    values.iter().try_for_each(|value| encoder.write_all(value)).map_err(|error| error.to_string())?;
+    let deflated = encoder.finish().map_err(|error| error.to_string())?.len();
+    let whole: usize = values.iter().map(Vec::len).sum();
+    Ok(whole as f64 / deflated.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Machines that limits stand in for: memory with the page cache, processors, their share, input and output. What a plan or a
+//! shipped profile says of one; `measure/limit` holds trials to it.
+
+pub mod calibrate;
+mod profiles;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::calibrate::Core;
+pub use self::profiles::{NAMES, shipped};
+use storebench_core::result::Limited;
+use storebench_core::shown::quoted;
+use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
+
+/// The least memory that a machine can have, in bytes: with less, not even a process starts.
+const LEAST_MEMORY: u64 = 4 << 20;
+/// The most processors, and the most operations per second.
+const MOST: u64 = 1_000_000_000;
+
+/// The limits that stand in for a machine. What is absent is not limited.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The machine in a line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Memory, the page cache included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// Processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
+    /// Share of the time of these processors, or of one where no number is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<Percent>,
+    /// Bytes read per second from the block device under the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bandwidth: Option<Bandwidth>,
+    /// Bytes written to it per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bandwidth: Option<Bandwidth>,
+    /// Reads from it per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_operations: Option<u64>,
+    /// Writes to it per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_operations: Option<u64>,
+    /// The simulated disk that stands in for its own, in place of the limits of reads and writes, where it can be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// Limits without which a trial runs all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub optional: Vec<Limited>,
+    /// The published figures of one of its cores: the share that stands in for it is found by doing the same here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Core>,
+    /// Where its figures come from, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, String>,
+    /// The traits that it does not stand in for, in sentences.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lacks: String,
+}
+
+impl Machine {
+    /// Its limits, in the units of [`Limited`].
+    pub fn limits(&self) -> BTreeMap<Limited, u64> {
+        let share = self.share.map(|share| share.0 / 100.0 * f64::from(self.processors.unwrap_or(1)) * 1e6);
+        let all = [
+            (Limited::Memory, self.memory.map(|memory| memory.0)),
+            (Limited::Processors, self.processors.map(u64::from)),
+            (Limited::Share, share.map(|millionths| millionths.round() as u64)),
+            (Limited::ReadBandwidth, self.read_bandwidth.map(|rate| rate.0)),
+            (Limited::WriteBandwidth, self.write_bandwidth.map(|rate| rate.0)),
+            (Limited::ReadOperations, self.read_operations),
+            (Limited::WriteOperations, self.write_operations),
+        ];
+        all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
+    }
+
+    /// The same with its files on a simulated disk, or not: where it brings one, that needs no limits of reads and writes.
+    pub fn with_files(mut self, on_simulated_disk: bool) -> Machine {
+        if self.disk.is_some() && on_simulated_disk {
+            (self.read_bandwidth, self.write_bandwidth) = (None, None);
+            (self.read_operations, self.write_operations) = (None, None);
+        }
+        self
+    }
+
+    /// The factor by which processors take longer for the work of one thread: 1 where they are not limited.
+    pub fn slowness(&self) -> f64 {
+        self.share.map_or(1.0, |share| {
+            let processors = f64::from(self.processors.unwrap_or(1));
+            (100.0 / share.0 / processors).max(1.0)
+        })
+    }
+
+    /// Checks that its limits make sense.
+    pub fn check(&self) -> Result<(), String> {
+        if self.memory.is_some_and(|memory| memory.0 < LEAST_MEMORY) {
+            return Err(format!("memory is too little: at least {}", exact_bytes(LEAST_MEMORY)));
+        }
+        let zero = self.limits().into_iter().find(|(_, value)| *value == 0);
+        if let Some((limit, _)) = zero {
+            return Err(format!("{limit} is 0: it must be more; leave it out where it is not limited"));
+        }
+        let large = self.limits().into_iter().find(|(limit, value)| {
+            matches!(limit, Limited::Processors | Limited::ReadOperations | Limited::WriteOperations)
+                && *value > MOST
+        });
+        if let Some((limit, _)) = large {
+            return Err(format!("{limit} is too large: leave it out where it is not limited"));
+        }
+        if let Some(core) = &self.core {
+            core.check()?;
+        }
+        match self.limits().is_empty() && self.core.is_none() && self.disk.is_none() {
+            true => {
+                Err("it limits nothing: give it memory, processors, share, a disk or another limit".into())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The same with its share found, where a published core stands for it: `here` is this machine's.
+    pub fn calibrated(mut self, here: impl FnOnce() -> Core) -> Machine {
+        if let (None, Some(core)) = (self.share, &self.core) {
+            self.share = Some(core.share_of(&here()));
+        }
+        self
+    }
+}
+
+/// Bytes per second, written as `25MB/s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub struct Bandwidth(pub u64);
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes if bytes > 0 && bytes.is_multiple_of(1_000_000) => write!(f, "{}MB/s", bytes / 1_000_000),
+            bytes => write!(f, "{}/s", exact_bytes(bytes)),
+        }
+    }
+}
+
+impl FromStr for Bandwidth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = text.strip_suffix("/s").and_then(|size| parse_bytes(size).ok()).map(Bandwidth);
+        bytes.ok_or_else(|| format!("{} is not a bandwidth: write it like 25MB/s or 1MiB/s", quoted(text)))
+    }
+}
+
+as_text!(Bandwidth);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Machine, String> {
+        let machine: Machine = toml::from_str(text).map_err(|error| error.to_string())?;
+        machine.check().map(|()| machine)
+    }
+
+    #[test]
+    fn limits_are_numbers_in_units_of_their_own() {
+        let machine = read(
+            "memory = \"64MiB\"\nprocessors = 2\nshare = \"12.5%\"\nread_bandwidth = \"25MB/s\"\n\
+             write_bandwidth = \"1MiB/s\"\nread_operations = 1500\noptional = [\"read_operations\"]\n",
+        )
+        .unwrap();
+        let expected = [
+            (Limited::Memory, 64 << 20),
+            (Limited::Processors, 2),
+            (Limited::Share, 250_000),
+            (Limited::ReadBandwidth, 25_000_000),
+            (Limited::WriteBandwidth, 1 << 20),
+            (Limited::ReadOperations, 1500),
+        ];
+        assert_eq!(machine.limits().into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!((machine.slowness(), Machine::default().slowness()), (4.0, 1.0));
+        let text = toml::to_string(&machine).unwrap();
+        assert_eq!(read(&text).unwrap(), machine, "{text}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_in_words() {
+        for (text, wrong) in [
+            ("", "limits nothing"),
+            ("memory = \"1MiB\"", "at least 4MiB"),
+            ("processors = 0", "processors is 0"),
+            ("read_operations = 0", "read_operations is 0"),
+            ("share = \"120%\"", "at most 100%"),
+            ("read_bandwidth = \"25MB\"", "write it like 25MB/s"),
+            ("ram = \"64MiB\"", "unknown field"),
+            ("memory = \"64MiB\"\noptional = [\"tape\"]", "tape"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(wrong), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn its_own_disk_takes_the_place_of_limits_on_the_disk() {
+        let machine =
+            read("memory = \"64MiB\"\nread_operations = 57\nwrite_bandwidth = \"1MB/s\"\ndisk = \"sd-a1\"\n")
+                .unwrap();
+        assert_eq!(machine.clone().with_files(false), machine);
+        assert_eq!(
+            machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
+            [Limited::Memory]
+        );
+        let without = Machine { disk: None, ..machine };
+        assert_eq!(without.clone().with_files(true), without);
+        assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");
+    }
+
+    #[test]
+    fn a_share_is_found_only_where_none_is_given() {
+        let board = shipped("beaglebone-black").unwrap();
+        let core = board.core.unwrap();
+        let alike = board.clone().calibrated(|| core);
+        assert_eq!(alike.share, Some(Percent(100.0)));
+        let again = alike.clone().calibrated(|| unreachable!("it has a share"));
+        assert_eq!(again, alike);
+    }
+}

@@ -1,0 +1,395 @@
+//! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
+
+mod axes;
+mod changes;
+mod claims;
+mod clients;
+mod count;
+mod disks;
+pub mod explain;
+mod machines;
+mod named;
+mod text;
+mod variants;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use storebench_disk::disks::Disk;
+
+pub use self::axes::{ALWAYS_CROSSED, Axes};
+pub use self::changes::Changes;
+pub use self::claims::ClaimsOver;
+pub use self::variants::Point;
+use crate::machine::Machine;
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Cell, Tuning};
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::shown::{piece, quoted};
+use storebench_core::store::StoreDef;
+pub use storebench_core::units::{Bytes, Percent, Period};
+use storebench_core::workload::case::Case;
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::table::Workload;
+
+/// The version of the plan format.
+pub const PLAN_FORMAT: u32 = 1;
+
+/// Settings of stores: by store, then by the engine's name for the setting.
+pub type Settings = BTreeMap<String, BTreeMap<String, String>>;
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// [`PLAN_FORMAT`].
+    pub format: u32,
+    /// The study's name: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// The question that it asks, in a line.
+    pub title: String,
+    /// Where the method comes from.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// The workload: what is done to the stores.
+    pub workload: Workload,
+    /// The parameters of the workload.
+    #[serde(flatten)]
+    pub parameters: Parameters,
+    /// The number of times that each cell runs.
+    pub trials: u32,
+    /// Seed for keys, values, record choice and trial order.
+    pub seed: u64,
+    /// Combinations with more value bytes than this are left out.
+    pub size_limit: Bytes,
+    /// A trial that takes longer has failed.
+    pub timeout: Period,
+    /// Undecided pairs are measured further until the interval of every ratio that decides a winner is no wider than this to
+    /// either side, at one of the planned looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Percent>,
+    /// Pairs that are undecided after all trials are measured further until this time is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Period>,
+    /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compare: Vec<Axis>,
+    /// Axes that make the rows of a matrix, beside those that do so by themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Axis>,
+    /// Axes that make its columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<Axis>,
+    /// Axes whose values have a matrix each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Axis>,
+    /// A store that does not offer a guarantee runs at the next stronger one that it offers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_least: bool,
+    /// The stores that claims compare which name none; all where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims_among: Vec<String>,
+    /// The cells that claims are about where they don't narrow it; the plan as it is before a preset and options where
+    /// it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims_over: Option<ClaimsOver>,
+    /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
+    #[serde(skip_serializing_if = "is_default")]
+    pub one_at_a_time: bool,
+    /// Every axis but stores and guarantees is varied alone, from the first value of all others; else they are combined. Settings
+    /// are one axis.
+    #[serde(skip_serializing_if = "is_default")]
+    pub axes_one_at_a_time: bool,
+    /// Disks on which times are estimated, from what trials ask of the simulated one that they are on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disk_estimate: Vec<String>,
+    /// States after power cuts that are looked at for each trial's store; none where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<u64>,
+    /// The disk of these tears blocks: it writes sectors as a whole, and not more.
+    #[serde(skip_serializing_if = "is_default")]
+    pub torn: bool,
+    /// All of these are cut while the store settles; else a fifth of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub settling: bool,
+    /// Faults of each kind that the disk of each trial's store has; none where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<u64>,
+    /// Numbers of records with which the time of opening after a kill is measured, with each trial's store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recovery: Vec<u64>,
+    /// Machines that have the sessions, by the names by which ssh knows them; this one has them where it names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<String>,
+    /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
+    #[serde(skip_serializing_if = "is_default")]
+    pub judge_settings: bool,
+    /// Settings of stores, by store and name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: Settings,
+    /// Settings that are measured beside those of the axes, under a name.
+    #[serde(rename = "point", skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
+    /// Machines of its own, by name; those that come with storebench need not be among them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub machines: BTreeMap<String, Machine>,
+    /// Simulated disks of its own, by name; those that come with storebench need not be among them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub disks: BTreeMap<String, Disk>,
+    /// The axes.
+    pub axes: Axes,
+    /// Named sets of changes, such as `quick`.
+    #[serde(skip_serializing)]
+    pub presets: BTreeMap<String, Changes>,
+    /// Published findings that its runs are checked against, as they are written: what reads results knows what they mean.
+    #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<toml::Table>,
+}
+
+impl Plan {
+    /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
+    ///
+    /// # Errors
+    /// Whether each axis that reports are to place is the plan's, and placed once.
+    fn check_layout(&self) -> std::result::Result<(), String> {
+        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
+        let lists = [
+            ("compare", &self.compare),
+            ("rows", &self.rows),
+            ("columns", &self.columns),
+            ("groups", &self.groups),
+        ];
+        let mut placed: Vec<(Axis, &str)> = Vec::new();
+        for (list, axes) in lists {
+            for axis in axes {
+                if !own(axis) {
+                    return Err(format!("{list} names {axis}, which is not an axis of the plan"));
+                }
+                if *axis == Axis::GUARANTEE && list != "compare" {
+                    return Err(format!("{list} names guarantee: guarantees always have a matrix each"));
+                }
+                if let Some((_, before)) = placed.iter().find(|(known, _)| known == axis) {
+                    return Err(format!("{axis} is named by {before} and by {list}: name it once"));
+                }
+                placed.push((*axis, list));
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Exit::BadPlan`], with the place in the text.
+    pub fn parse(text: &str, origin: &str) -> Result<Plan> {
+        let wrong = |message: String| {
+            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
+        };
+        let plan: Plan = explain::read(text).map_err(wrong)?;
+        plan.check().map_err(wrong)?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.format != PLAN_FORMAT {
+            return Err(format!(
+                "it has format = {}, and this storebench reads format = {PLAN_FORMAT}",
+                self.format
+            ));
+        }
+        let named_well = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        };
+        if !named_well(&self.name) {
+            return Err(format!("name = {}: use lower-case letters, digits and hyphens", quoted(&self.name)));
+        }
+        let at_least_one = [
+            ("trials", u64::from(self.trials)),
+            ("size_limit", self.size_limit.0),
+            ("timeout in ms", self.timeout.0.as_millis() as u64),
+        ];
+        if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
+            return Err(format!("{name} is 0: it must be at least 1"));
+        }
+        if self.recovery.contains(&0) {
+            return Err("recovery names 0 records: it must be at least 1".into());
+        }
+        let of_states = [("torn", self.torn), ("settling", self.settling)];
+        if let Some((name, _)) = of_states.iter().find(|(_, given)| *given && self.cuts.is_none()) {
+            return Err(format!("{name} is of states after power cuts: say how many with cuts (--cuts N)"));
+        }
+        if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
+            return Err(format!("{other} is not a parameter of the workload {}", self.workload));
+        }
+        self.check_clients()?;
+        self.axes.check_for(self.workload)?;
+        self.axes.check()?;
+        self.check_points()?;
+        self.check_machines()?;
+        self.check_disks()?;
+        self.check_layout()?;
+        if let Some(twice) =
+            self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
+        {
+            return Err(format!("claims_among names {} twice", piece(twice.1)));
+        }
+        self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
+    }
+
+    /// A cell as the plan's workload judges it.
+    pub fn case<'a>(&'a self, cell: &'a Cell, stores: &'a [StoreDef]) -> Case<'a> {
+        Case {
+            cell,
+            parameters: &self.parameters,
+            stores,
+            settings: &self.settings,
+            size_limit: self.size_limit.0,
+            memory_limit: self.memory_limit(cell),
+            clients: self.clients.len(),
+        }
+    }
+
+    /// The settings of a cell's store: the plan's, and those of the cell's own axes in their place.
+    pub fn settings_of(&self, cell: &Cell) -> BTreeMap<String, String> {
+        let mut settings = self.settings.get(cell.store()).cloned().unwrap_or_default();
+        settings.extend(cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        settings
+    }
+
+    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory where
+    /// tuning is `share`.
+    pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
+        let mut settings = self.settings_of(cell);
+        let memory = self.memory_limit(cell).filter(|_| cell.tuning() == Tuning::Share);
+        if let (Some(memory), Some(store)) = (memory, stores.iter().find(|store| store.name == cell.store()))
+        {
+            store.share_out(memory, cell.threads().into(), &mut settings);
+        }
+        settings
+    }
+
+    /// Applies the preset `name`.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`] when the plan has no such preset.
+    pub fn apply_preset(&mut self, name: &str) -> Result<()> {
+        let Some(changes) = self.presets.get(name).cloned() else {
+            let known: Vec<_> = self.presets.keys().map(String::as_str).collect();
+            let known =
+                if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            return Err(Error::new(
+                Exit::BadPlan,
+                format!("the study {} has no preset {}: {known}", piece(&self.name), quoted(name)),
+            ));
+        };
+        self.apply(changes)
+    }
+
+    /// Applies changes, and checks that the plan still makes sense.
+    ///
+    /// # Errors
+    /// [`Exit::BadValue`] when it does not.
+    pub fn apply(&mut self, changes: Changes) -> Result<()> {
+        if !self.claims.is_empty() && self.claims_over.is_none() {
+            self.claims_over = Some(ClaimsOver::of(self));
+        }
+        changes.make(self);
+        self.check().map_err(Error::bad_value)
+    }
+
+    /// The plan as TOML, presets aside, so that it can be run again.
+    ///
+    /// # Errors
+    /// [`Exit::Failure`] when it can't be written, which would be a mistake of ours.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
+    }
+}
+
+/// A study that comes with storebench.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    /// Its TOML.
+    pub text: &'static str,
+}
+
+/// The studies that come with storebench.
+pub const STUDIES: &[BuiltIn] = &[
+    BuiltIn { name: "crud", text: include_str!("../studies/crud.toml") },
+    BuiltIn { name: "crash", text: include_str!("../studies/crash.toml") },
+    BuiltIn { name: "data-size", text: include_str!("../studies/data-size.toml") },
+    BuiltIn { name: "device", text: include_str!("../studies/device.toml") },
+    BuiltIn { name: "filesystems", text: include_str!("../studies/filesystems.toml") },
+    BuiltIn { name: "life", text: include_str!("../studies/life.toml") },
+    BuiltIn { name: "replay", text: include_str!("../studies/replay.toml") },
+    BuiltIn { name: "sqlite-settings", text: include_str!("../studies/sqlite-settings.toml") },
+    BuiltIn { name: "ycsb", text: include_str!("../studies/ycsb.toml") },
+];
+
+/// A plan as text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The TOML.
+    pub text: Cow<'static, str>,
+    /// Where it comes from, for messages.
+    pub origin: String,
+}
+
+impl Source {
+    /// A plan's file.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`] when it can't be read.
+    pub fn read(path: &Path) -> Result<Source> {
+        let text = explain::text(path).map_err(|error| {
+            Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
+        })?;
+        Ok(Source { text: text.into(), origin: path.display().to_string() })
+    }
+
+    /// The plan, all but its claims.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`], with the place in the text.
+    pub fn plan(&self) -> Result<Plan> {
+        Plan::parse(&self.text, &self.origin)
+    }
+}
+
+/// Finds a plan: a built-in study by its name, or a file.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when there is neither, or it makes no sense.
+pub fn find(name: &str) -> Result<Plan> {
+    source(name)?.plan()
+}
+
+/// Finds a plan's text: that of a built-in study by its name, or a file.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when there is neither.
+pub fn source(name: &str) -> Result<Source> {
+    if let Some(study) = STUDIES.iter().find(|study| study.name == name) {
+        return Ok(Source { text: study.text.into(), origin: format!("studies/{name}.toml") });
+    }
+    if name.ends_with(".toml") || Path::new(name).exists() {
+        return Source::read(Path::new(name));
+    }
+    let names: Vec<_> = STUDIES.iter().map(|study| study.name).collect();
+    let hint = meant(name, names.iter().copied())
+        .map(|meant| format!("; did you mean {meant}?"))
+        .unwrap_or_default();
+    let known = names.join(", ");
+    Err(Error::new(
+        Exit::BadPlan,
+        format!("there is no study {} (there is {known}) and no file of that name{hint}", quoted(name)),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

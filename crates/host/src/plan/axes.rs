@@ -1,0 +1,170 @@
+//! The values on a plan's axes, and the part of a file that names them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::str::FromStr;
+
+use serde::de::{Error as _, MapAccess};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use storebench_core::axis::read::{Key, ReadList, WriteList};
+use storebench_core::axis::{Axis, Value};
+use storebench_core::shown::piece;
+use storebench_core::workload::table::Workload;
+
+/// Axes of which all values are combined where each other axis is varied alone: what is compared, and what is never mixed.
+pub const ALWAYS_CROSSED: [Axis; 2] = [Axis::STORE, Axis::GUARANTEE];
+
+/// The values on each axis. An axis that it does not name has its default alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Axes(BTreeMap<Axis, Vec<Value>>);
+
+impl Axes {
+    /// These values on one axis.
+    pub fn of(axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
+        Axes::default().with(axis, values)
+    }
+
+    /// The same with other values on an axis.
+    pub fn with(mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
+        self.set(axis, values);
+        self
+    }
+
+    /// Puts other values on an axis.
+    pub fn set(&mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) {
+        self.0.insert(axis, values.into_iter().map(Into::into).collect());
+    }
+
+    /// The values on an axis.
+    pub fn values(&self, axis: Axis) -> Cow<'_, [Value]> {
+        match (self.0.get(&axis), axis.default_value()) {
+            (Some(values), _) => Cow::Borrowed(values),
+            (None, Some(default)) => Cow::Owned(axis.read(default).into_iter().collect()),
+            (None, None) => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// The values on an axis as code obeys them.
+    pub fn list<T: FromStr>(&self, axis: Axis) -> Vec<T> {
+        self.values(axis).iter().filter_map(|value| value.text().parse().ok()).collect()
+    }
+
+    /// The values on an axis as plans write them.
+    pub fn texts(&self, axis: Axis) -> Vec<String> {
+        self.values(axis).iter().map(Value::to_string).collect()
+    }
+
+    /// Whether it names an axis.
+    pub fn names(&self, axis: Axis) -> bool {
+        self.0.contains_key(&axis)
+    }
+
+    /// The axes that it names, in their order.
+    pub fn named(&self) -> impl Iterator<Item = Axis> {
+        self.0.keys().copied()
+    }
+
+    /// The settings of stores that it names.
+    pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
+        self.0
+            .iter()
+            .filter(|(axis, _)| axis.setting().is_some())
+            .map(|(axis, values)| (*axis, values.as_slice()))
+    }
+
+    /// Leaves an axis at its default.
+    pub fn remove(&mut self, axis: Axis) {
+        self.0.remove(&axis);
+    }
+
+    /// Keeps the first values of an axis alone.
+    pub fn cut(&mut self, axis: Axis, values: usize) {
+        if let Some(own) = self.0.get_mut(&axis) {
+            own.truncate(values);
+        }
+    }
+
+    /// Puts the values of others in place of its own. A count given without an upper bound takes the one that is there; a store
+    /// that is there no longer takes the values of its settings with it.
+    pub(super) fn change(&mut self, others: Axes) {
+        if others.names(Axis::STORE) {
+            let mut left_out = self.texts(Axis::STORE);
+            left_out.retain(|store| !others.texts(Axis::STORE).contains(store));
+            self.0.retain(|axis, _| {
+                !axis.setting().is_some_and(|(store, _)| left_out.iter().any(|out| out == store))
+            });
+        }
+        for (axis, values) in others.0 {
+            let known = self.values(axis);
+            let completed: Vec<Value> =
+                values.into_iter().map(|value| (axis.def().completed)(value, &known)).collect();
+            self.0.insert(axis, completed);
+        }
+    }
+
+    /// Checks that the axes are those of a workload.
+    pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
+        let own = workload.def().axes;
+        if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
+            return Err(format!("{other} is not an axis of the workload {workload}"));
+        }
+        let missing = own.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));
+        missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
+    }
+
+    /// Checks the values: none may be missing or stand there twice, which would run its cells twice, and neither block
+    /// nor id could tell them apart.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (axis, values) in &self.0 {
+            if values.is_empty() {
+                return Err(format!("the number of {} is 0: it must be at least 1", axis.def().many));
+            }
+            for value in values {
+                (axis.def().check)(value)?;
+            }
+            let mut seen = HashSet::with_capacity(values.len());
+            if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
+                return Err(format!("{axis} names {} twice", piece(twice.text())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error of a file that names no axis that there is.
+pub(super) fn unknown_field(name: &str, others: &[&str]) -> String {
+    let axes: Vec<&str> = Axis::as_written().into_iter().map(Axis::name).collect();
+    let known: Vec<String> = others.iter().chain(&axes).map(|name| format!("`{name}`")).collect();
+    format!("unknown field `{name}`, expected one of {}", known.join(", "))
+}
+
+impl Serialize for Axes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plain = |axis: &Axis| match (self.values(*axis).as_ref(), axis.default_value()) {
+            ([only], Some(default)) => only.text() == default,
+            _ => false,
+        };
+        let mut axes: Vec<Axis> = self.0.keys().copied().filter(|axis| !plain(axis)).collect();
+        axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+        let mut map = serializer.serialize_map(Some(axes.len()))?;
+        for axis in axes {
+            map.serialize_entry(axis.name(), &WriteList(axis, &self.values(axis)))?;
+        }
+        map.end()
+    }
+}
+
+storebench_core::from_map!(Axes, "axes: lists of values by axis", read);
+
+/// Reads lists of values, each by its axis.
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Axes, A::Error> {
+    let mut axes = Axes::default();
+    let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
+    while let Some(name) = map.next_key_seed(Key(known))? {
+        let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
+        axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
+    }
+    Ok(axes)
+}

@@ -1,0 +1,37 @@
+//! The number of a plan's combinations.
+
+use super::{ALWAYS_CROSSED, Plan};
+use storebench_core::axis::Axis;
+
+impl Plan {
+    /// Its axes in the order in which sentences count them, each with how many values it has in so many places.
+    pub fn lengths(&self, places: usize) -> Vec<(Axis, usize)> {
+        let mut axes = self.workload.def().axes.to_vec();
+        axes.sort_by_key(|axis| axis.place_in_id());
+        let length = |axis| match axis {
+            place if place == Axis::PLACE => places,
+            store if store == Axis::STORE => self
+                .axes
+                .texts(store)
+                .iter()
+                .map(|store| self.count_variants(store))
+                .fold(0, usize::saturating_add),
+            axis => self.axes.values(axis).len(),
+        };
+        axes.into_iter().map(|axis| (axis, length(axis))).collect()
+    }
+
+    /// The number of its combinations in so many places, those that are left out included.
+    pub fn combinations(&self, places: usize) -> u64 {
+        let lengths = self.lengths(places);
+        if !self.axes_one_at_a_time {
+            return lengths.into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul);
+        }
+        let of = |axis| lengths.iter().find(|(own, _)| *own == axis).map_or(1, |(_, length)| *length as u64);
+        let others = lengths.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis));
+        let alone = others.map(|(_, length)| (*length as u64).saturating_sub(1)).fold(0, u64::saturating_add);
+        let stores = self.axes.values(Axis::STORE).len() as u64;
+        let more = stores.saturating_mul(alone);
+        of(Axis::STORE).saturating_add(more).saturating_mul(of(Axis::GUARANTEE))
+    }
+}

@@ -1,0 +1,134 @@
+//! The simulated disks of a plan: its own, and those that come with storebench.
+
+use std::collections::BTreeMap;
+
+use storebench_disk::disks::{self, Disk, RECORDER};
+
+use super::Plan;
+use super::named::Named;
+use storebench_core::axis::table::HERE;
+use storebench_core::axis::{Axis, Value};
+use storebench_core::cell::Cell;
+use storebench_core::error::unknown;
+use storebench_core::shown::piece;
+
+impl Plan {
+    /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    pub fn disk(&self, name: &str) -> Option<Disk> {
+        self.disks.get(name).cloned().or_else(|| disks::shipped(name))
+    }
+
+    /// The names of the disks that its cells may be on, `here` among them where it is: those of its axis, or, where it names none,
+    /// the one under the place and those of its machines.
+    pub fn disk_names(&self) -> Vec<String> {
+        if self.axes.names(Axis::DISK) {
+            return self.axes.texts(Axis::DISK);
+        }
+        let mut names = vec![HERE.to_owned()];
+        for own in self.axes.texts(Axis::MACHINE).iter().filter_map(|name| self.machine(name)?.disk) {
+            if !names.contains(&own) {
+                names.push(own);
+            }
+        }
+        names
+    }
+
+    /// The simulated disk of a cell's machine, which the cell is on where it can be had and no other is asked for.
+    pub fn disk_of_machine(&self, cell: &Cell) -> Option<String> {
+        let asks = self.axes.names(Axis::DISK) || !self.workload.def().axes.contains(&Axis::DISK);
+        if asks { None } else { self.machine(cell.machine())?.disk }
+    }
+
+    /// Where it estimates times on other disks and names none that its stores are on, these are on the one for that.
+    pub(super) fn record_for_estimates(&mut self) {
+        if !self.disk_estimate.is_empty() && !self.axes.names(Axis::DISK) {
+            self.axes.set(Axis::DISK, [Value::word(RECORDER)]);
+        }
+    }
+
+    /// The disks on which times are estimated for stores on a simulated disk, by name; that disk is among them, to check them by.
+    pub fn estimates(&self, on: &str) -> BTreeMap<String, Disk> {
+        let names = self.disk_estimate.iter().map(String::as_str);
+        let on = (!self.disk_estimate.is_empty()).then_some(on);
+        names.chain(on).filter_map(|name| Some((name.to_owned(), self.disk(name)?))).collect()
+    }
+
+    /// Takes in the disks that it names and that come with storebench.
+    pub(super) fn settle_disks(&mut self) {
+        for name in self.disk_names().into_iter().chain(self.disk_estimate.clone()) {
+            if let Some(disk) = self.disk(&name) {
+                self.disks.insert(name, disk);
+            }
+        }
+    }
+
+    /// Checks that there is a disk of this name, which is on no axis.
+    pub(super) fn must_know_disk(&self, name: &str) -> Result<(), String> {
+        match self.disk(name) {
+            Some(_) => Ok(()),
+            None => Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES))),
+        }
+    }
+
+    /// Checks the disks: each name must be one that can be given, each disk one that can be modelled.
+    pub(super) fn check_disks(&self) -> Result<(), String> {
+        let not_here = "can't be simulated: it is the disk under the place";
+        let disks = Named { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
+        disks.check(&self.axes, Disk::check)?;
+        for (index, name) in self.disk_estimate.iter().enumerate() {
+            if self.disk_estimate[..index].contains(name) {
+                return Err(format!("disk_estimate names {} twice", piece(name)));
+            }
+            self.must_know_disk(name)?;
+        }
+        let has_here = self.axes.texts(Axis::DISK).iter().any(|name| name == HERE);
+        match has_here && !self.disk_estimate.is_empty() {
+            true => Err(format!(
+                "disk_estimate records on a simulated disk, and the axis disk names {HERE}: leave it out, or leave out the axis"
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Changes, find};
+
+    const OWN: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
+
+    fn on(disks: &[&str]) -> Result<Plan, String> {
+        let mut plan = find("crud").unwrap();
+        let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
+        plan.apply(Changes::on(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
+    }
+
+    #[test]
+    fn what_ships_is_taken_into_the_plan() {
+        let mut plan = on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
+        plan.settle_disks();
+        assert_eq!(plan.disks.keys().collect::<Vec<_>>(), ["emmc-5.1", "hdd-7200"]);
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!(again.disks, plan.disks);
+    }
+
+    #[test]
+    fn a_plan_s_own_disk_comes_first() {
+        let text = find("crud").unwrap().to_toml().unwrap();
+        let plan = Plan::parse(&format!("{text}\n{OWN}"), "x").unwrap();
+        assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
+        assert!(plan.disk("hdd-7200").is_some() && plan.disk("here").is_none());
+        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(wrong(&OWN.replace("slow", "here")).contains("choose another name"));
+        assert!(wrong(&OWN.replace("5000", "-1")).contains("disks.slow: flush_us is not a number from 0 on"));
+        assert!(wrong(&OWN.replace("slow", "\"a b\"")).contains("lower-case letters"));
+        assert!(wrong("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
+    }
+
+    #[test]
+    fn a_disk_that_nobody_knows_is_named() {
+        let error = on(&["hdd-720"]).unwrap_err();
+        assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Plans as text: read within bounds, and what is wrong with one in a line that names the place.
+
+use std::io;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use storebench_core::bounded;
+use storebench_core::error::meant;
+use storebench_core::shown::{in_plain_words, is_code, piece};
+
+/// The longest plan, in bytes: a file that is longer was named by mistake, or has no end.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a plan's file.
+///
+/// # Errors
+/// When it can't be read, or is too long to be a plan.
+pub(super) fn text(path: &Path) -> io::Result<String> {
+    bounded::text(path, MOST_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}, the limit for a plan")),
+        _ => error,
+    })
+}
+
+/// Reads TOML, in which no text may hold escape codes: it would reach the terminal.
+///
+/// # Errors
+/// The mistake, with its line.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let value = toml::from_str(text).map_err(|error| explain(text, &error))?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| explain(text, &error))?;
+    match code_in(&table) {
+        Some((key, code)) => Err(format!(
+            "{} holds the control character U+{:04X}: leave it out",
+            piece(&key),
+            u32::from(code)
+        )),
+        None => Ok(value),
+    }
+}
+
+/// The first key whose text, or whose name, holds an escape code.
+fn code_in(table: &toml::Table) -> Option<(String, char)> {
+    table.iter().find_map(|(key, value)| {
+        let found = key.chars().find(|letter| letter.is_control());
+        // The name of the key is not shown as it is.
+        let key: String = key.chars().filter(|letter| !letter.is_control()).collect();
+        found.or_else(|| code_in_value(value)).map(|code| (key, code))
+    })
+}
+
+fn code_in_value(value: &toml::Value) -> Option<char> {
+    match value {
+        toml::Value::String(text) => text.chars().find(|letter| is_code(*letter)),
+        toml::Value::Array(values) => values.iter().find_map(code_in_value),
+        toml::Value::Table(table) => code_in(table).map(|(_, code)| code),
+        _ => None,
+    }
+}
+
+/// The mistake in a text: its line, what is wrong, and what was probably meant, in one line.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(String::new(), |span| {
+        let before = text.get(..span.start).unwrap_or_default();
+        format!("line {}: ", ends_of_lines(before) + 1)
+    });
+    // Serde quotes what it found and then what it expected.
+    let mut quoted = error.message().split('`').skip(1).step_by(2);
+    let hint = quoted.next().and_then(|found| meant(&piece(found), quoted));
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
+    format!("{line}{}{hint}", in_plain_words(error.message()))
+}
+
+/// The number of lines that end in a text.
+pub fn ends_of_lines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}

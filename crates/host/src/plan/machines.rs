@@ -1,0 +1,165 @@
+//! The machines of a plan: its own, and those that come with storebench.
+
+use super::Plan;
+use super::named::Named;
+use crate::machine::{self, Core, Machine};
+use storebench_core::axis::Axis;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::cell::Cell;
+use storebench_core::place::probe::Probe;
+use storebench_core::result::FaultKind;
+use storebench_core::store::StoreDef;
+use storebench_core::workload::case::{Case, Time};
+use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
+use storebench_core::workload::recover;
+
+impl Plan {
+    /// A machine by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    pub fn machine(&self, name: &str) -> Option<Machine> {
+        self.machines.get(name).cloned().or_else(|| machine::shipped(name))
+    }
+
+    /// Takes in the machines and disks that it names and that come with storebench: so it says all of them, and a run that is repeated or
+    /// resumed has the same. The share of a machine is found by what a core does `here`.
+    pub fn settle(&mut self, here: impl Fn() -> Core) {
+        self.settle_machines(here);
+        self.settle_disks();
+    }
+
+    /// Takes in the machines on its axis that come with storebench, and finds their shares by what a core does `here`.
+    fn settle_machines(&mut self, here: impl Fn() -> Core) {
+        let mut measured = None;
+        for name in self.axes.texts(Axis::MACHINE) {
+            if let Some(machine) = self.machine(&name) {
+                let machine = machine.calibrated(|| *measured.get_or_insert_with(&here));
+                self.machines.insert(name, machine);
+            }
+        }
+    }
+
+    /// The memory that a cell's machine is limited to, in bytes, where it is.
+    pub fn memory_limit(&self, cell: &Cell) -> Option<u64> {
+        self.machine(cell.machine())?.memory.map(|memory| memory.0)
+    }
+
+    /// The factor by which processors take longer on a cell's machine.
+    pub fn slowness(&self, cell: &Cell) -> f64 {
+        self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
+    }
+
+    /// The time that a trial takes, by the costs of its place, whether it starts a server, and how much slower its
+    /// machine is.
+    pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
+        let case = self.case(cell, stores);
+        let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
+        let slowness = self.slowness(cell);
+        let loads = self.workload.has(AFTER_LOAD.name);
+        let after = if loads { AfterLoad::of(&self.parameters) } else { AfterLoad::AtOnce };
+        let start_s = case.server_start_s();
+        let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
+        let checks_s = self.checks_s(start_s);
+        Time { trial_s: busy_s * slowness + rest_s + checks_s, audit_s: audit_s * slowness, rest_s }
+    }
+
+    /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.
+    pub fn room_bytes(&self, case: &Case<'_>) -> f64 {
+        let file_bytes = FileSystem::file_bytes(case.cell.place());
+        let recovery =
+            self.recovery.iter().map(|records| recover::room_bytes(*records, case.kind(), file_bytes));
+        let recovery = recovery.filter(|_| case.survives_kills());
+        recovery.fold((self.workload.def().space)(case).room_bytes, f64::max) + case.server_bytes()
+    }
+
+    /// The time of the states after power cuts and the faults that come after a trial, of a store that takes so long to start: guesses,
+    /// by what they took on a machine of two cores.
+    fn checks_s(&self, start_s: f64) -> f64 {
+        let look_s = LOOK_S + 2.0 * start_s;
+        let cuts = self.cuts.unwrap_or_default() as f64;
+        // Of each of four controls there are a fifth as many.
+        let cuts_s = cuts * (1.0 + 4.0 / 5.0) * look_s;
+        let faults = (self.faults.unwrap_or_default() * FaultKind::ALL.len() as u64) as f64;
+        let recovery =
+            self.recovery.iter().map(|records| *records as f64 * ADDING_S + 11.0 * (look_s / 2.0 + start_s));
+        cuts_s + faults * (RECORDING_S + start_s + look_s) + recovery.sum::<f64>()
+    }
+
+    /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
+    pub(super) fn check_machines(&self) -> Result<(), String> {
+        let not_here = "can't be limited: it is this machine";
+        let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+        machines.check(&self.axes, |machine| {
+            machine.check()?;
+            machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))
+        })
+    }
+}
+
+/// Looking at a state, and taking the steps on a disk that logs them, in seconds.
+const LOOK_S: f64 = 0.1;
+const RECORDING_S: f64 = 0.4;
+/// Adding a record in a batch, in seconds.
+const ADDING_S: f64 = 20e-6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Changes, find};
+    use storebench_core::units::Percent;
+
+    fn on(machines: &[&str]) -> Result<Plan, String> {
+        let mut plan = find("crud").unwrap();
+        let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
+        plan.apply(Changes::on(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
+    }
+
+    #[test]
+    fn what_ships_is_taken_into_the_plan_with_its_share() {
+        let mut plan = on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
+        let quick = Core { sorts_per_s: 4662.1, ciphers_per_s: 12964.0, chase_ns: 22.09 };
+        plan.settle_machines(|| quick);
+        assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
+        assert_eq!(plan.machines["beaglebone-black"].share, Some(Percent(10.0)));
+        // As the run is resumed, nothing is measured again.
+        let mut again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        again.settle_machines(|| unreachable!("the share is known"));
+        assert_eq!(again.machines, plan.machines);
+        let time = |machine: &str| {
+            let cell = Cell::of("sqlite").with(Axis::MACHINE, Axis::MACHINE.read(machine).unwrap());
+            let probe = Probe { file_creation_ns: 1, sync_ns: 1, write_bytes_per_s: 1e6 };
+            plan.time(&cell, &[], &probe).trial_s
+        };
+        assert!((time("beaglebone-black") / time("here") - 10.0).abs() < 1e-9);
+        assert_eq!(time("laptop-hdd"), time("here"));
+    }
+
+    #[test]
+    fn a_plan_s_own_machine_comes_first() {
+        let text = find("crud").unwrap().to_toml().unwrap();
+        let own =
+            format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
+        let plan = Plan::parse(&own, "x").unwrap();
+        let bytes = |name: &str| plan.machine(name).unwrap().memory.map(|memory| memory.0);
+        assert_eq!(
+            (bytes("phone-2020"), bytes("box"), bytes("beaglebone-black")),
+            (Some(1 << 30), None, Some(512 << 20))
+        );
+        assert!(plan.machine("here").is_none());
+        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(wrong("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
+        assert!(wrong("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
+        assert!(
+            wrong("[machines.box]\ndisk = \"sd-a\"")
+                .contains("there is no disk \"sd-a\" (did you mean sd-a1?)")
+        );
+        assert!(wrong("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
+    }
+
+    #[test]
+    fn a_machine_that_nobody_knows_is_named() {
+        let error = on(&["raspberry-pi-zero2"]).unwrap_err();
+        assert!(
+            error.contains("there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! Things that a plan names on an axis: its own, and those that come with storebench.
+
+use std::collections::BTreeMap;
+
+use super::Axes;
+use storebench_core::axis::Axis;
+use storebench_core::axis::table::HERE;
+use storebench_core::error::unknown;
+
+/// A plan's own things of one kind, beside those that come with storebench.
+pub(super) struct Named<'a, T> {
+    /// The axis on which they are named.
+    pub axis: Axis,
+    /// The plan's own, by name.
+    pub own: &'a BTreeMap<String, T>,
+    /// The names of the others.
+    pub shipped: &'a [&'a str],
+    /// Why none of its own can be called `here`.
+    pub not_here: &'a str,
+}
+
+impl<T> Named<'_, T> {
+    /// Checks the plan's own, each by its name and by `check`, and that all on the axis are known.
+    pub fn check(&self, axes: &Axes, check: impl Fn(&T) -> Result<(), String>) -> Result<(), String> {
+        let many = self.axis.def().many;
+        for (name, thing) in self.own {
+            if name == HERE {
+                return Err(format!("{many}.here {}; choose another name", self.not_here));
+            }
+            self.axis.read(name).map_err(|wrong| format!("{many}: {wrong}"))?;
+            check(thing).map_err(|wrong| format!("{many}.{name}: {wrong}"))?;
+        }
+        let own = self.own.keys().map(String::as_str);
+        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(self.shipped.iter().copied()).collect();
+        match axes.texts(self.axis).iter().find(|name| !known.contains(&name.as_str())) {
+            Some(name) => Err(unknown(self.axis.name(), name, known)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+use super::*;
+use storebench_core::axis::{Axis, Value};
+
+#[test]
+fn the_built_in_studies_are_good_and_so_are_their_presets() {
+    for study in STUDIES {
+        let plan = find(study.name).unwrap();
+        assert_eq!(plan.name, study.name);
+        for preset in plan.presets.keys() {
+            plan.clone().apply_preset(preset).unwrap();
+        }
+        assert_eq!(Plan::parse(&plan.to_toml().unwrap(), "again").unwrap().axes, plan.axes);
+    }
+}
+
+#[test]
+fn a_wrong_key_or_value_is_named_with_its_line() {
+    let text = STUDIES[0].text;
+    let wrong_key = Plan::parse(&text.replace("trials =", "trails ="), "x.toml").unwrap_err();
+    assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
+    let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
+    assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
+    let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
+    assert!(
+        other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
+        "{other_format}"
+    );
+}
+
+#[test]
+fn a_count_takes_the_upper_bound_of_the_plan() {
+    let mut plan = find("crud").unwrap();
+    let counts = ["1_000_000", "2000", "100..101"].map(|count| Axis::RECORDS.read(count).unwrap());
+    plan.apply(Changes::on(Axis::RECORDS, counts)).unwrap();
+    let shown = plan.axes.texts(Axis::RECORDS);
+    assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let mut plan = find("crud").unwrap();
+    let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
+    assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
+    let mut plan = find("crud").unwrap();
+    let error = plan.apply(Changes::on(Axis::THREADS, [1, 100_000])).unwrap_err();
+    assert_eq!(error.message, "100000 threads are too many: at most 1024");
+    assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
+}
+
+#[test]
+fn claims_over_nothing_are_refused() {
+    let mut plan = find("crud").unwrap();
+    plan.claims_over =
+        Some(ClaimsOver { axes: Axes::of(Axis::DATA, Vec::<Value>::new()), ..ClaimsOver::of(&plan) });
+    let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
+    assert!(error.message.contains("claims_over holds no combination"), "{error}");
+}
+
+#[test]
+fn a_store_that_is_left_out_takes_its_settings_with_it() {
+    let mut plan = find("filesystems").unwrap();
+    plan.apply_preset("pages").unwrap();
+    let settings = |plan: &Plan| plan.axes.settings().map(|(axis, _)| axis.to_string()).collect::<Vec<_>>();
+    assert_eq!(settings(&plan), ["berkeleydb.pagesize", "sqlite.page_size"]);
+    plan.apply(Changes::on(Axis::STORE, [Value::word("sqlite")])).unwrap();
+    assert_eq!(settings(&plan), ["sqlite.page_size"]);
+}
+
+#[test]
+fn claims_go_with_the_plan_and_come_back_the_same() {
+    let mut plan = find("crud").unwrap();
+    let narrow = Changes::on(Axis::STORE, [Value::word("lmdb")]);
+    plan.apply(narrow).unwrap();
+    let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+    assert!(plan.claims.len() > 40);
+    assert_eq!((&again.claims, &again.claims_among), (&plan.claims, &plan.claims_among));
+}

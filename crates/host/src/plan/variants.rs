@@ -1,0 +1,193 @@
+//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and points
+//! beside.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Settings};
+use storebench_core::axis::{Axis, Value};
+use storebench_core::shown::{piece, quoted};
+
+/// Settings of stores that are measured beside what the axes make, under a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Its name in reports: `the paper's best`.
+    pub name: String,
+    /// Its settings, by store and name; the others are the plan's.
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+/// The values on axes that tell a variant of a store from its others.
+type Variant = Vec<(Axis, Value)>;
+
+fn axis(store: &str, setting: &str) -> Option<Axis> {
+    Axis::named(&format!("{store}.{setting}")).filter(|axis| axis.setting().is_some())
+}
+
+impl Plan {
+    /// The variants of a store, each with the values of its own: of every combination of its settings, or one setting at a
+    /// time from the plan's own; then the points.
+    pub fn variants(&self, store: &str) -> Vec<Variant> {
+        let mut variants = match self.one_at_a_time {
+            true => self.one_at_a_time(store),
+            false => self.every_combination(store),
+        };
+        for point in &self.points {
+            let Some(point) = self.point(point, store) else { continue };
+            if !variants.contains(&point) {
+                variants.push(point);
+            }
+        }
+        variants
+    }
+
+    /// The number of variants of a store, counted before any is made. One that stands twice counts twice.
+    pub(super) fn count_variants(&self, store: &str) -> usize {
+        let points = self.points.iter().filter(|point| point.settings.contains_key(store)).count();
+        let lengths = self.own(store).map(|(_, values)| values.len());
+        match self.one_at_a_time {
+            true => self.one_at_a_time(store).len(),
+            false => lengths.fold(1, usize::saturating_mul),
+        }
+        .saturating_add(points)
+    }
+
+    fn own(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
+        self.axes.settings().filter(move |(axis, _)| axis.setting().is_some_and(|(own, _)| own == store))
+    }
+
+    /// The value that the plan gives a setting where no axis does.
+    fn base(&self, axis: Axis) -> Option<&str> {
+        let (store, name) = axis.setting()?;
+        self.settings.get(store)?.get(name).map(String::as_str)
+    }
+
+    fn one_at_a_time(&self, store: &str) -> Vec<Variant> {
+        let changed = self.own(store).flat_map(|(axis, values)| {
+            let off = values.iter().filter(move |value| self.base(axis) != Some(value.text()));
+            off.map(move |value| vec![(axis, value.clone())])
+        });
+        std::iter::once(Vec::new()).chain(changed).collect()
+    }
+
+    fn every_combination(&self, store: &str) -> Vec<Variant> {
+        self.own(store).fold(vec![Vec::new()], |variants, (axis, values)| {
+            let with = |variant: &Variant, value: &Value| {
+                let mut variant = variant.clone();
+                variant.push((axis, value.clone()));
+                variant
+            };
+            variants.iter().flat_map(|variant| values.iter().map(|value| with(variant, value))).collect()
+        })
+    }
+
+    /// A point as a variant: named as the variants of the axes are, so that it is none twice.
+    fn point(&self, point: &Point, store: &str) -> Option<Variant> {
+        let settings = point.settings.get(store)?;
+        let given =
+            settings.iter().filter_map(|(name, value)| Some((axis(store, name)?, Value::word(value))));
+        let mut variant: Variant = given.collect();
+        if self.one_at_a_time {
+            variant.retain(|(axis, value)| self.base(*axis) != Some(value.text()));
+        } else {
+            for (axis, _) in self.own(store) {
+                let named = variant.iter().any(|(own, _)| *own == axis);
+                if let Some(base) = self.base(axis).filter(|_| !named) {
+                    variant.push((axis, Value::word(base)));
+                }
+            }
+        }
+        variant.sort_by_key(|(axis, _)| *axis);
+        Some(variant)
+    }
+
+    /// Checks that the points make sense.
+    pub(super) fn check_points(&self) -> Result<(), String> {
+        for (at, point) in self.points.iter().enumerate() {
+            if point.name.trim().is_empty() {
+                return Err("a point has no name: say what reports are to call it".into());
+            }
+            if self.points[..at].iter().any(|other| other.name == point.name) {
+                return Err(format!("two points are called {}", piece(&point.name)));
+            }
+            let settings =
+                point.settings.iter().flat_map(|(store, own)| own.keys().map(move |name| (store, name)));
+            for (store, name) in settings {
+                if axis(store, name).is_none() {
+                    let setting = format!("{store}.{name}");
+                    return Err(format!(
+                        "the point {}: {} is no setting",
+                        piece(&point.name),
+                        quoted(&setting)
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::Plan;
+
+    fn plan(more: &str) -> Plan {
+        let text = format!(
+            "format = 1\nname = \"x\"\ntitle = \"t\"\nworkload = \"androbench\"\nseed = 1\nsize_limit = \"1GiB\"\n\
+             timeout = \"1m\"\n{more}"
+        );
+        Plan::parse(&text, "x").unwrap()
+    }
+
+    const AXES: &str = "[settings.sqlite]\nsynchronous = \"NORMAL\"\n\
+        [[point]]\nname = \"best\"\nsqlite = { journal_mode = \"WAL\", synchronous = \"NORMAL\" }\n\
+        [axes]\nstore = [\"sqlite\"]\nrows = [10]\nguarantee = [\"default\"]\n\
+        \"sqlite.journal_mode\" = [\"DELETE\", \"WAL\", \"OFF\"]\n\"sqlite.synchronous\" = [\"NORMAL\", \"FULL\"]\n";
+
+    fn variants(plan: &Plan) -> Vec<String> {
+        let one = |variant: &Vec<(storebench_core::axis::Axis, storebench_core::axis::Value)>| {
+            variant.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        plan.variants("sqlite").iter().map(one).collect()
+    }
+
+    #[test]
+    fn settings_are_varied_one_at_a_time_from_the_plan_s_own() {
+        let plan = plan(&format!("one_at_a_time = true\n{AXES}"));
+        let expected = [
+            "",
+            "sqlite.journal_mode=DELETE",
+            "sqlite.journal_mode=WAL",
+            "sqlite.journal_mode=OFF",
+            "sqlite.synchronous=FULL",
+        ];
+        assert_eq!(variants(&plan), expected, "the point is one of them");
+        assert!(plan.count_variants("sqlite") >= expected.len());
+        assert_eq!(plan.variants("lmdb"), [Vec::new()]);
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!((again.points, again.one_at_a_time), (plan.points, true));
+    }
+
+    #[test]
+    fn every_combination_is_made_otherwise_and_a_point_comes_once() {
+        let plan = plan(AXES);
+        let all = variants(&plan);
+        assert_eq!(all.len(), 6);
+        assert!(all.contains(&"sqlite.journal_mode=WAL sqlite.synchronous=NORMAL".into()), "{all:?}");
+        let beside = self::plan(&AXES.replace("\"WAL\", synchronous", "\"PERSIST\", synchronous"));
+        assert_eq!(
+            variants(&beside).last().unwrap(),
+            "sqlite.journal_mode=PERSIST sqlite.synchronous=NORMAL"
+        );
+    }
+
+    #[test]
+    fn points_need_names_and_settings() {
+        let wrong = |from: &str, to: &str| {
+            let text = plan(AXES).to_toml().unwrap().replace(from, to);
+            Plan::parse(&text, "x").unwrap_err().message
+        };
+        assert!(wrong("name = \"best\"", "name = \" \"").contains("a point has no name"));
+        assert!(wrong("journal_mode = \"WAL\"", "\"journal mode\" = \"WAL\"").contains("is no setting"));
+    }
+}

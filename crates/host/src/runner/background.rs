@@ -1,0 +1,235 @@
+//! The parent's side of a background load: starts its process, waits until it is at work, and ends it with the trial.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+use super::supervise::last_words_in;
+use storebench_core::background::Message;
+use storebench_core::background::timeline::Timeline;
+use storebench_core::cell::Background;
+use storebench_core::lifeline;
+use storebench_core::result::BackgroundReport;
+
+/// A load that makes no progress for so long while it prepares has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest wait after a trial for a report that shows that the load was at work to its end; again from each report
+/// that it waits for the disk.
+const GRACE: Duration = Duration::from_millis(750);
+/// A load that was at work for a smaller share of a trial did not disturb it as claimed.
+const LEAST_AT_WORK_SHARE: f64 = 0.9;
+
+/// Where a load is started from.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    /// This program.
+    pub program: &'a Path,
+    /// The load.
+    pub load: Background,
+    /// A folder beside the stores' for the load's files; what is there serves the next load too.
+    pub folder: &'a Path,
+    /// Where its errors go.
+    pub log: &'a Path,
+}
+
+/// The outcome of a start.
+#[derive(Debug)]
+pub enum Started {
+    /// It is at work.
+    AtWork(Box<Load>),
+    /// This machine lacks what it needs.
+    Unsupported(String),
+    /// It failed.
+    Failed(String),
+    /// The user interrupted the run.
+    Interrupted,
+}
+
+/// A load at work. Dropping it ends its process and all that it started.
+#[derive(Debug)]
+pub struct Load {
+    process: Process,
+    name: Background,
+    description: String,
+    unit: String,
+    timeline: Timeline,
+    log: PathBuf,
+}
+
+/// A load's part in a trial that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The report that goes into the result.
+    pub report: BackgroundReport,
+    /// Why the trial was not disturbed as claimed, if it was not.
+    pub complaint: Option<String>,
+}
+
+impl Load {
+    /// Waits until the load that was launched as `process` is at work.
+    pub fn start(launch: Launch<'_>, process: Process, interrupted: &AtomicBool) -> Started {
+        let Launch { load: name, log, .. } = launch;
+        let mut timeline = Timeline::default();
+        let mut at_work = None;
+        let mut last_progress = Instant::now();
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Started::Interrupted;
+            }
+            match process.heard.recv_timeout(Duration::from_millis(100)) {
+                Ok(Message::AtWork { description, unit }) => {
+                    at_work = Some((description, unit));
+                    timeline = Timeline::default();
+                }
+                Ok(Message::Progress { at_ns, done, waiting }) if timeline.push(at_ns, done, waiting) => {
+                    last_progress = Instant::now();
+                    if let Some((description, unit)) = at_work {
+                        let log = log.to_path_buf();
+                        let load = Load { process, name, description, unit, timeline, log };
+                        return Started::AtWork(Box::new(load));
+                    }
+                }
+                Ok(Message::Unsupported { why }) => return Started::Unsupported(why),
+                Ok(Message::Failed { why }) => {
+                    return Started::Failed(format!("the background load {name} did not start: {why}"));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let how = process.how_it_ended(log);
+                    return Started::Failed(format!("the background load {name} did not start: {how}"));
+                }
+                Ok(Message::Progress { .. }) | Err(RecvTimeoutError::Timeout) => {}
+            }
+            if last_progress.elapsed() > PATIENCE {
+                let message = format!("the background load {name} made no progress for {PATIENCE:?}");
+                return Started::Failed(message);
+            }
+        }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The report of its work from `from_ns` to `to_ns` ([`storebench_core::background::now_ns`]), a span that has just ended.
+    /// Then ends it.
+    pub fn finish(mut self, from_ns: u64, to_ns: u64) -> Finished {
+        let ended = self.hear_until(to_ns);
+        let at_work_share = self.timeline.at_work_share(from_ns, to_ns).min(1.0);
+        let name = self.name;
+        let complaint = match ended {
+            Some(how) => Some(format!("the background load {name} ended during the trial: {how}")),
+            None if at_work_share < LEAST_AT_WORK_SHARE => Some(format!(
+                "the background load {name} was running during only {:.0} % of the trial",
+                at_work_share * 100.0
+            )),
+            None => None,
+        };
+        let report = BackgroundReport {
+            description: std::mem::take(&mut self.description),
+            unit: std::mem::take(&mut self.unit),
+            progress: self.timeline.progress(from_ns, to_ns),
+            at_work_share,
+        };
+        Finished { report, complaint }
+    }
+
+    /// Takes in all reports up to one that shows progress after `to_ns`; how the load ended, if it did.
+    fn hear_until(&mut self, to_ns: u64) -> Option<String> {
+        let latest = Instant::now() + PATIENCE;
+        let mut deadline = Instant::now() + GRACE;
+        while self.timeline.last_progress_ns().is_none_or(|last| last < to_ns) {
+            match self.process.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Message::Progress { at_ns, done, waiting }) => {
+                    self.timeline.push(at_ns, done, waiting);
+                    if waiting {
+                        deadline = latest.min(Instant::now() + GRACE);
+                    }
+                }
+                Ok(Message::Failed { why } | Message::Unsupported { why }) => return Some(why),
+                Ok(Message::AtWork { .. }) => {}
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => return Some(self.process.how_it_ended(&self.log)),
+            }
+        }
+        None
+    }
+}
+
+/// A load's process, in a group of its own. Dropping it kills the group.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    heard: Receiver<Message>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts a load's process, with its errors in `output`, the open log.
+    pub fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
+        let mut child = Command::new(launch.program)
+            .arg0(lifeline::NAME)
+            .arg("__background")
+            .arg(launch.load.to_string())
+            .arg(launch.folder)
+            .arg(std::process::id().to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(output)
+            .process_group(0)
+            .spawn()?;
+        let output = child.stdout.take();
+        let (sender, heard) = channel();
+        let mut process = Process { child, heard, reader: None };
+        let read = move || {
+            let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
+            for line in lines.map_while(Result::ok) {
+                // A line that is cut off is the last: the process has been killed.
+                if let Ok(message) = serde_json::from_str(&line)
+                    && sender.send(message).is_err()
+                {
+                    return;
+                }
+            }
+        };
+        process.reader = Some(std::thread::Builder::new().name("background".into()).spawn(read)?);
+        Ok(process)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The end, in words, of a process whose output has ended. It is not reaped, so that its number stays its own.
+    fn how_it_ended(&self, log: &Path) -> String {
+        let status = lifeline::pid(&self.child)
+            .and_then(|pid| Ok(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?));
+        let how = match status {
+            Ok(Some(status)) => match (status.terminating_signal(), status.exit_status()) {
+                (Some(signal), _) => format!("it was killed by signal {signal}"),
+                (None, code) => format!("it ended with exit code {}", code.unwrap_or_default()),
+            },
+            _ => "its output ended".into(),
+        };
+        let said = last_words_in(log);
+        said.map_or(how.clone(), |said| format!("{how}; its last output: {said}"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Nothing more can be done about a process that can't be killed.
+        let _ = lifeline::end_group(&self.child);
+        let _ = self.child.wait();
+        let _ = self.reader.take().map(JoinHandle::join);
+    }
+}

@@ -1,0 +1,118 @@
+//! A trial, in a process of its own: runs the workload that it is told, and tells what that measured.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::folder::with_room;
+use storebench_core::error::{self, Error, Exit};
+use storebench_core::guard;
+use storebench_core::library;
+use storebench_core::lifeline;
+use storebench_core::measure::{children, disk_requests, limit, syncs};
+use storebench_core::result::{Failure, Limited, Measured};
+use storebench_core::store::StoreDef;
+use storebench_core::workload::clients::link::Reach;
+use storebench_core::workload::cut;
+use storebench_core::workload::kill::{self, Told};
+use storebench_core::workload::recover;
+use storebench_core::workload::spec::{Asked, Ended, KillPart, Part, Report, Spec};
+use storebench_core::workload::step::Step;
+use storebench_core::workload::told;
+
+/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
+///
+/// # Errors
+/// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
+/// its own (`runner::supervise` knows them).
+pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error::Result<()> {
+    let failed = |message: String| Error::new(Exit::Failure, message);
+    let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
+    let spec: Spec =
+        serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
+    lifeline::die_with_parent(spec.parent).map_err(failed)?;
+    told::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
+    if let Some(folder) = &spec.disk {
+        disk_requests::are_of(folder);
+    }
+    let stores = with_library(stores, &spec).map_err(failed)?;
+    let asked = Asked { stores: &stores, spec: &spec, reach: Some(reach) };
+    if let Some(part) = &spec.part {
+        return check(&asked, part, out);
+    }
+    Step::Preparing.begin();
+    let report = match (spec.workload.def().run)(&asked) {
+        Ok(measured) => Report::Ok { measured: Box::new(doubted(measured, &spec)) },
+        Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
+        Err(Ended::Unsupported(message)) => Report::Unsupported { message },
+    };
+    if let Report::Failed { message, .. } = &report {
+        // For whoever opens the log; the report says it too.
+        let _ = writeln!(std::io::stderr(), "{message}");
+    }
+    write(&report, out)
+}
+
+/// The stores, with those of the library that the trial's store comes from.
+fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, String> {
+    let mut stores = stores.to_vec();
+    stores.extend(spec.library.as_ref().map_or_else(|| Ok(Vec::new()), library::load)?);
+    if stores.iter().any(|store| store.name == spec.cell.store() && !store.capabilities.calls_are_seen) {
+        syncs::are_not_seen();
+    }
+    Ok(stores)
+}
+
+/// Does a part of a check, and tells what came of it.
+fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
+    let done = match part {
+        Part::Kill(part) => return kill_check(asked, *part, out),
+        Part::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(Ended::harness)),
+        Part::Recover(part) => recover::run(asked, *part, out.parent().unwrap_or(out), |told| {
+            write(told, out).map_err(Ended::harness)
+        }),
+    };
+    done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
+}
+
+/// Does a part of a kill check, and tells what came of it.
+fn kill_check(asked: &Asked<'_>, part: KillPart, out: &Path) -> error::Result<()> {
+    let done = match part {
+        KillPart::Write => {
+            let apart = out.parent().unwrap_or(out);
+            kill::write(asked, apart, |told| write(told, out).map_err(Ended::harness))
+        }
+        KillPart::ReadBack { steps, undone } => kill::read_back(asked, steps, undone),
+    };
+    let told = match done {
+        Ok(()) => Told::Held,
+        Err(Ended::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(Ended::Unsupported(message)) => Told::Failed { reason: Failure::Store, message },
+    };
+    write(&told, out)
+}
+
+/// Writes what is told to the parent to the file `out`.
+fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
+    let failed = |message: String| Error::new(Exit::Failure, message);
+    let text = serde_json::to_string(report).map_err(|error| failed(error.to_string()))?;
+    let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str())) else {
+        return Err(failed(format!("{} is not the name of a file", out.display())));
+    };
+    with_room(folder, || {
+        let mut file = guard::rewrite(folder, name)?;
+        file.write_all(text.as_bytes()).map_err(Error::io("writing", out))
+    })
+}
+
+/// The measurements, with doubts of those figures that the limits did not hold.
+fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
+    let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
+    // Of a server that is held alone it is not known apart from its client, who has all the time there is.
+    let share = share.filter(|_| !children::is_held_apart());
+    let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));
+    measured.doubts.extend(doubts.unwrap_or_default());
+    measured
+}

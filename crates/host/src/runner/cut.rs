@@ -1,0 +1,372 @@
+//! The parent's side of the cut check (`workload/cut.rs`): records what a store asks of its disk, makes up states in which power
+//! cuts could have left that, and has each looked at by a process of its own.
+
+mod draw;
+mod faults;
+mod history;
+mod keep;
+mod write_back;
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use storebench_disk::cut::{BLOCK, Cut, Log, SECTOR};
+
+use self::draw::{Draw, Drawn};
+use self::history::{History, Verdict};
+use self::write_back::WriteBack;
+use crate::runner::part::Room;
+use crate::runner::supervise::{End, Limit};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::place::image::{Template, Traced};
+use storebench_core::result::{BadState, Control, CutCheck, Cuts, Failure, Finding};
+use storebench_core::stage::Stage;
+use storebench_core::store::{Guarantee, Kind};
+use storebench_core::workload::cut::{CutTold, Looked};
+use storebench_core::workload::spec::{CutPart, Part, Spec};
+
+/// The longest that recording may take.
+const RECORDING: Limit =
+    Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
+/// The names of its file systems, of the logs and of the state in a work folder.
+const NAME: &str = "cut";
+const LOG: &str = "cut.log";
+const MADE_LOG: &str = "cut-made.log";
+const RECOVERY_LOG: &str = "cut-recovery.log";
+const RECOVERED_LOG: &str = "cut-recovered.log";
+const STATE: &str = "cut.json";
+
+/// The steps of a history: each kind is taken many times, and a store's first buffers fill.
+const STEPS: u64 = 300;
+/// The states of a recovery that is cut again.
+const OF_RECOVERY: u64 = 2;
+
+/// The states that are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// Their number, a fifth of them in recovery; of each control there are a fifth as many more.
+    pub states: u64,
+    /// The sessions that share the steps.
+    pub sessions: u64,
+    /// Whether the disk tears blocks.
+    pub torn: bool,
+    /// Whether all are cut while the store settles.
+    pub settling: bool,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// The tier to which the store is held.
+    pub tier: Guarantee,
+    /// The kind of store that it is.
+    pub kind: Kind,
+}
+
+/// A cut check that is about to be made.
+pub struct Check<'a> {
+    /// The states that are asked for.
+    pub asked: Asked,
+    /// The way in which its store is opened.
+    pub spec: Spec,
+    /// The file system of its place.
+    pub template: &'a Template,
+    /// Where its processes have their files.
+    pub room: Room<'a>,
+    /// The beginning of the names of files that it keeps in the run's folder.
+    pub stem: String,
+}
+
+/// A disk's log of which states are made.
+#[derive(Clone, Copy)]
+struct Scene<'s> {
+    history: &'s History,
+    /// The log, and the file that it is in.
+    log: &'s Log,
+    path: &'s Path,
+    /// Whether it is of the made store that writes in place.
+    made: bool,
+    /// Whether it is the log of a recovery: what was acknowledged does not depend on the moment.
+    is_recovery: bool,
+}
+
+/// The finding in a state.
+struct InState {
+    verdict: Verdict,
+    open_ns: Option<u64>,
+    verified: bool,
+    logged: Option<u64>,
+}
+
+enum Told {
+    Of(History),
+    Failed(String),
+    Interrupted,
+}
+
+/// The end of a process, and what it has told.
+type Ended = (End, std::result::Result<CutTold, String>);
+
+/// The end of a part of the check: done, or `None` where it was interrupted.
+type Done = Option<()>;
+
+impl Check<'_> {
+    /// Makes it; `None` when it was interrupted.
+    ///
+    /// # Errors
+    /// When our own files can't be written, or a process can't be started.
+    pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
+        let start = Instant::now();
+        let history = match self.record(stage, LOG, self.asked.sessions, false)? {
+            Told::Of(history) => history,
+            Told::Interrupted => return Ok(None),
+            Told::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
+        };
+        let mut cuts = Cuts {
+            steps: history.steps(),
+            sessions: self.asked.sessions,
+            requests: history.log.len() as u64,
+            flushes: history.log.flushes().count() as u64,
+            whole_bytes: self.whole(),
+            recorded_ns: start.elapsed().as_nanos() as u64,
+            ..Cuts::default()
+        };
+        let start = Instant::now();
+        let Some(()) = self.states(stage, &history, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.in_place(stage, &mut cuts)? else { return Ok(None) };
+        cuts.checked_ns = start.elapsed().as_nanos() as u64;
+        Ok(Some(CutCheck::Made(Box::new(cuts))))
+    }
+
+    /// The bytes that the disk writes as a whole.
+    fn whole(&self) -> u64 {
+        if self.asked.torn { SECTOR } else { BLOCK }
+    }
+
+    /// States of each control.
+    fn controls(&self) -> u64 {
+        self.asked.states.div_ceil(5)
+    }
+
+    /// Looks at the states of a history, and at its controls.
+    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut Cuts) -> Result<Done> {
+        let path = stage.work().join(LOG);
+        let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
+        let mut draw = Draw::new(history, self.whole(), self.asked.seed);
+        let in_recovery = self.asked.states / 5;
+        let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
+        for drawn in &states {
+            let Some(()) = self.note(stage, scene, drawn, cuts)? else { return Ok(None) };
+        }
+        // Some of them are opened once more, and the power is cut meanwhile.
+        let again = in_recovery.div_ceil(OF_RECOVERY).max(1);
+        let every = (states.len() as u64 / again).max(1) as usize;
+        for drawn in states.iter().step_by(every).take((in_recovery / OF_RECOVERY) as usize) {
+            let Some(()) = self.recovery(stage, scene, &mut draw, drawn, cuts)? else { return Ok(None) };
+        }
+        for of in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
+            let drawn = draw.controls(of, self.controls());
+            let Some(()) = self.control(stage, scene, of, &drawn, cuts)? else { return Ok(None) };
+        }
+        Ok(Some(()))
+    }
+
+    /// Looks at a state, and notes what is found.
+    fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut Cuts) -> Result<Done> {
+        let Some(InState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
+            return Ok(None);
+        };
+        let Verdict { finding, lost, lost_ns, message } = verdict;
+        let count = cuts.found.entry(finding).or_default();
+        *count += 1;
+        let is_first = *count == 1;
+        cuts.phases.entry(drawn.phase).or_default().note(finding);
+        cuts.open_ns.extend(open_ns);
+        cuts.verified += u64::from(verified);
+        if finding == Finding::Lost {
+            cuts.lost_steps.push(lost);
+            cuts.lost_ns.push(lost_ns);
+        }
+        if finding.is_allowed(self.asked.tier) || !is_first {
+            return Ok(Some(()));
+        }
+        let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };
+        cuts.bad.push(BadState {
+            number: drawn.number,
+            finding,
+            message,
+            cut: drawn.cut.clone(),
+            phase: Some(drawn.phase),
+            acknowledged: drawn.acknowledged.clone(),
+            begun: drawn.begun.clone(),
+            kept: Some(kept),
+        });
+        Ok(Some(()))
+    }
+
+    /// Opens a state once more on a disk that logs what is asked of it, and looks at states in which a cut can leave that.
+    fn recovery(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        draw: &mut Draw<'_>,
+        drawn: &Drawn,
+        cuts: &mut Cuts,
+    ) -> Result<Done> {
+        let mut inner = stage.inner();
+        let (to, _) = inner.file(RECOVERY_LOG)?;
+        let state = self.state(&mut inner, &drawn.cut)?;
+        let traced = Traced { log: Some(&to), ..Traced::is_cut(scene.path, &state) };
+        let Some(looked) = self.look_at(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        // One that does not open has no recovery of its own.
+        let Some(logged) = looked.logged else { return Ok(Some(())) };
+        let begun = scene.log.settled(&drawn.cut);
+        let after = begun.len();
+        let log = begun.then(read_log(&to, logged)?);
+        let (path, file) = inner.file(RECOVERED_LOG)?;
+        log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
+        let states = draw.recovering(drawn, &log, after, OF_RECOVERY);
+        let scene = Scene { log: &log, path: &path, is_recovery: true, ..scene };
+        for drawn in &states {
+            let Some(()) = self.note(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
+        }
+        inner.give_back()?;
+        Ok(Some(()))
+    }
+
+    /// Looks at the states of a control.
+    fn control(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        of: Control,
+        states: &[Drawn],
+        cuts: &mut Cuts,
+    ) -> Result<Done> {
+        for drawn in states {
+            let Some(looked) = self.look(stage, scene, drawn)? else { return Ok(None) };
+            cuts.controls.entry(of).or_default().note(looked.verdict.finding);
+        }
+        Ok(Some(()))
+    }
+
+    /// The control that is a store of its own: one that writes in place.
+    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut Cuts) -> Result<Done> {
+        let history = match self.record(stage, MADE_LOG, 1, true)? {
+            Told::Of(history) => history,
+            Told::Interrupted => return Ok(None),
+            Told::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
+        };
+        let path = stage.work().join(MADE_LOG);
+        let scene =
+            Scene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
+        let drawn =
+            Draw::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
+        self.control(stage, scene, Control::InPlace, &drawn, cuts)
+    }
+
+    /// Has the steps taken on a disk that logs what is asked of it.
+    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<Told> {
+        let (path, _) = stage.file(log)?;
+        let mut inner = stage.inner();
+        let mount = match self.template.mount_traced(
+            &mut inner,
+            NAME,
+            Traced { log: Some(&path), ..Traced::default() },
+        )? {
+            Ok(mount) => mount,
+            Err(why) => return Ok(Told::Failed(why)),
+        };
+        let back = WriteBack::start(&mount.0, self.asked.seed);
+        let part = CutPart::Record { steps: STEPS, sessions, made };
+        let (end, told) = self.process(part, mount, RECORDING)?;
+        drop(back);
+        inner.give_back()?;
+        let told = match (end, told) {
+            (End::Interrupted, _) => return Ok(Told::Interrupted),
+            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Recorded(told))) => told,
+            (_, Ok(CutTold::Failed(reason))) => return Ok(Told::Failed(reason)),
+            (End::Badly { message, .. }, _) => {
+                return Ok(Told::Failed(format!("the process that recorded it {message}")));
+            }
+            (end, told) => {
+                return Ok(Told::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
+            }
+        };
+        let log = read_log(&path, History::end(&told) as u64)?;
+        Ok(Told::Of(History { log, told }))
+    }
+
+    /// Writes a state down for the server of its disk.
+    fn state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
+        let (path, mut file) = stage.file(STATE)?;
+        let text = serde_json::to_vec(cut).unwrap_or_default();
+        file.write_all(&text).map_err(Error::io("writing", &path))?;
+        Ok(path)
+    }
+
+    /// Has a state looked at; `None` when it was interrupted.
+    fn look(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn) -> Result<Option<InState>> {
+        let mut inner = stage.inner();
+        let state = self.state(&mut inner, &drawn.cut)?;
+        let looked = self.look_at(&mut inner, scene, drawn, Traced::is_cut(scene.path, &state))?;
+        inner.give_back()?;
+        Ok(looked)
+    }
+
+    fn look_at(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        drawn: &Drawn,
+        traced: Traced<'_>,
+    ) -> Result<Option<InState>> {
+        let mut inner = stage.inner();
+        let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
+            Err(message) => Some(Looked::not_well(Finding::FileSystem, message)),
+            Ok(mount) => {
+                let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
+                self.looked(self.process(part, mount, self.looking())?)?
+            }
+        };
+        inner.give_back()?;
+        Ok(looked.map(|looked| {
+            let Looked { open_ns, verified, logged, .. } = looked;
+            InState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
+        }))
+    }
+
+    /// The finding of a process that was to look, however it ended; `None` when it was interrupted.
+    fn looked(&self, ended: Ended) -> Result<Option<Looked>> {
+        Ok(Some(match ended {
+            (End::Interrupted, _) => return Ok(None),
+            (End::Well, Ok(CutTold::Found(looked))) => looked,
+            (End::Badly { reason: Failure::TimedOut, message, .. }, _) => {
+                Looked::not_well(Finding::Hung, message)
+            }
+            (End::Badly { message, .. }, _) => Looked::not_well(Finding::Crashed, message),
+            (_, Ok(CutTold::Failed(message))) => Looked::not_well(Finding::Refused, message),
+            (end, told) => {
+                let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
+                return Err(Error::new(Exit::Failure, message));
+            }
+        }))
+    }
+
+    /// The longest that looking at a state may take: what takes longer counts as hung. A server starts, recovers and ends twice.
+    fn looking(&self) -> Limit {
+        let seconds = if self.asked.kind == Kind::Server { 60 } else { 10 };
+        Limit { whole: Duration::from_secs(seconds), room: Duration::ZERO, name: "a state's" }
+    }
+
+    /// Runs a process that does a part of it, in a file system on a disk; how it ended, and what it has told.
+    fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
+        let spec = Spec { part: Some(Part::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
+        self.room.run(&spec, limit)
+    }
+}
+
+/// The first so many entries of the log in a file.
+fn read_log(path: &Path, count: u64) -> Result<Log> {
+    let read = || Log::first(count as usize, BufReader::new(File::open(path)?));
+    read().map_err(Error::io("reading", path))
+}

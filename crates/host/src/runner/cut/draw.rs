@@ -1,0 +1,289 @@
+//! The states that are looked at: drawn from a seed, no two alike.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use storebench_disk::cut::{Cut, Log, Piece};
+use storebench_disk::random::Random;
+
+use super::history::History;
+use storebench_core::result::{Control, Phase};
+
+/// Draws in vain, one after the other, after which there are no other states.
+const IN_VAIN: u32 = 200;
+
+/// Draws of a control for each state of it.
+const TRIES: u64 = 10;
+
+/// A state that is to be looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
+    /// Its number among all that were drawn.
+    pub number: u64,
+    /// The part of the history in which it is cut.
+    pub phase: Phase,
+    /// The control that it is of, if it is of one.
+    pub of: Option<Control>,
+    /// The state.
+    pub cut: Cut,
+    /// Steps of each session that were acknowledged before the cut.
+    pub acknowledged: Vec<u64>,
+    /// Steps of each session that were begun before it.
+    pub begun: Vec<u64>,
+}
+
+/// The source of states.
+pub struct Draw<'h> {
+    history: &'h History,
+    whole: u64,
+    random: Random,
+    number: u64,
+    flushes: Vec<usize>,
+    acknowledgements: Vec<usize>,
+    seen: HashSet<(usize, Vec<Piece>)>,
+}
+
+impl<'h> Draw<'h> {
+    /// From a history, on a disk that writes so many bytes as a whole.
+    pub fn new(history: &'h History, whole: u64, seed: u64) -> Draw<'h> {
+        let random = Random::seeded(seed);
+        let (flushes, acknowledgements) = (history.log.flushes().collect(), history.acknowledgements());
+        Draw { history, whole, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
+    }
+
+    /// A moment within some: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
+    fn moment(&mut self, within: &Range<usize>) -> usize {
+        let some = match self.random.below(4) {
+            0 => &self.flushes[..],
+            1 => &self.acknowledgements[..],
+            _ => &[],
+        };
+        let first = some.partition_point(|at| *at < within.start);
+        let last = some.partition_point(|at| *at < within.end);
+        match (last - first) as u64 {
+            0 => within.start + self.random.below(within.len() as u64) as usize,
+            all => some[first + self.random.below(all) as usize],
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.number += 1;
+        self.number - 1
+    }
+
+    /// So many states that could be, if there are as many: a tenth while the store is created, a fifth while it settles; or all of
+    /// them then.
+    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<Drawn> {
+        let history = self.history;
+        let settling = history.part(Phase::Settling);
+        let times = settling.len().max(1) as u64;
+        let mut states = Vec::new();
+        if settling_alone {
+            self.draw_in(&settling, &[], count.div_ceil(times), &mut states);
+            states.truncate(count as usize);
+            return states;
+        }
+        self.draw_in(&history.part(Phase::Creating), &[], count / 10, &mut states);
+        self.draw_in(&settling, &[], (count / 5).div_ceil(times), &mut states);
+        let wanted = count.saturating_sub(states.len() as u64);
+        self.draw_in(&history.part(Phase::Writing), &settling, wanted, &mut states);
+        states
+    }
+
+    /// So many states within each of some parts and not within others.
+    fn draw_in(
+        &mut self,
+        parts: &[Range<usize>],
+        skipped: &[Range<usize>],
+        count: u64,
+        states: &mut Vec<Drawn>,
+    ) {
+        for within in parts {
+            let cuts = self.cuts(&self.history.log, within, skipped, count);
+            states.extend(cuts.into_iter().map(|cut| {
+                let number = self.next();
+                self.history.drawn(number, cut)
+            }));
+        }
+    }
+
+    /// Cuts of a log at moments within some and not within others.
+    fn cuts(&mut self, log: &Log, within: &Range<usize>, skipped: &[Range<usize>], count: u64) -> Vec<Cut> {
+        let (mut cuts, mut in_vain) = (Vec::new(), 0);
+        while (cuts.len() as u64) < count && in_vain < IN_VAIN && !within.is_empty() {
+            let at = self.moment(within);
+            if skipped.iter().any(|part| part.contains(&at)) {
+                in_vain += 1;
+                continue;
+            }
+            let cut = log.draw(at, log.since_flush(at).start, self.whole, &mut self.random);
+            match self.seen.insert(log.identity(&cut, self.whole)) {
+                true => {
+                    cuts.push(cut);
+                    in_vain = 0;
+                }
+                false => in_vain += 1,
+            }
+        }
+        cuts
+    }
+
+    /// So many states in which a cut can leave the recovery from another: the log of that begins after some entries.
+    pub fn recovering(&mut self, of: &Drawn, log: &Log, after: usize, count: u64) -> Vec<Drawn> {
+        let mut again = Draw {
+            history: self.history,
+            whole: self.whole,
+            random: Random::seeded(self.random.below(u64::MAX)),
+            number: 0,
+            flushes: log.flushes().collect(),
+            acknowledgements: Vec::new(),
+            seen: HashSet::new(),
+        };
+        let cuts = again.cuts(log, &(after + 1..log.len() + 1), &[], count);
+        let drawn = |cut| Drawn { number: self.next(), phase: Phase::Recovering, cut, ..of.clone() };
+        cuts.into_iter().map(drawn).collect()
+    }
+
+    /// So many states of a control, for whoever looks to see that something is wrong in most.
+    pub fn controls(&mut self, of: Control, count: u64) -> Vec<Drawn> {
+        // Where nothing was under way, there is nothing to lose.
+        let is_one = |drawn: &Drawn| of == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
+        let tries = 0..count * TRIES;
+        tries.filter_map(|_| self.control(of)).filter(is_one).take(count as usize).collect()
+    }
+
+    fn control(&mut self, of: Control) -> Option<Drawn> {
+        match of {
+            Control::NoFlush | Control::LastFlush => self.unflushed(of),
+            Control::EarlyAcknowledgement => self.early(),
+            Control::InPlace => self.before_a_flush(),
+        }
+    }
+
+    /// A disk that does what it says can't be left in such a state.
+    fn unflushed(&mut self, of: Control) -> Option<Drawn> {
+        let history = self.history;
+        let begin = history.told.opened as usize;
+        // Just after an acknowledgement, so that something was promised.
+        let marks = self.acknowledgements.len() as u64;
+        let after = *self.acknowledgements.get(self.random.below(marks.max(1)) as usize)?;
+        let last = self.flushes.partition_point(|flush| *flush < after);
+        let since = match of {
+            Control::NoFlush => begin,
+            _ => last.checked_sub(2).map_or(begin, |before| self.flushes[before] + 1),
+        };
+        let cut = history.log.draw(after, since.max(begin).min(after), self.whole, &mut self.random);
+        let number = self.next();
+        Some(Drawn { of: Some(of), ..history.drawn(number, cut) })
+    }
+
+    /// A step counts as acknowledged while it is still taken.
+    fn early(&mut self) -> Option<Drawn> {
+        let history = self.history;
+        let session = self.random.below(history.told.sessions.len() as u64) as usize;
+        let marks = &history.told.sessions[session];
+        let step = self.random.below(marks.len() as u64) as usize;
+        let mark = marks.get(step)?;
+        let at = mark.before + self.random.below((mark.after - mark.before).max(1));
+        let at = at as usize;
+        let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
+        let number = self.next();
+        let mut drawn = Drawn { of: Some(Control::EarlyAcknowledgement), ..history.drawn(number, cut) };
+        drawn.acknowledged[session] = step as u64 + 1;
+        drawn.begun[session] = drawn.begun[session].max(step as u64 + 1);
+        Some(drawn)
+    }
+
+    /// Just before a flush, where most is under way.
+    fn before_a_flush(&mut self) -> Option<Drawn> {
+        let history = self.history;
+        let opened = history.told.opened as usize;
+        let flushes = &self.flushes[self.flushes.partition_point(|at| *at < opened)..];
+        let at = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
+        let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
+        let number = self.next();
+        Some(Drawn { of: Some(Control::InPlace), ..history.drawn(number, cut) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_disk::log::Entry;
+    use storebench_disk::request::Request;
+
+    use super::*;
+    use storebench_core::workload::cut::{Mark, Recorded};
+
+    /// An opening of one write and ten steps of two writes and a flush each.
+    fn history() -> History {
+        let entry = |request: Request| Entry { request, arrived: 0, data: vec![1; request.bytes as usize] };
+        let entries = (0..10_u64).flat_map(|step| {
+            let write = |at: u64| entry(Request::write((step * 2 + at) * 4096, 4096));
+            [write(0), write(1), entry(Request::flush())]
+        });
+        let mark = |step: u64| Mark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
+        let sessions = vec![(0..10).map(mark).collect()];
+        let told = Recorded { sessions, began: 0, opened: 0, settling: Vec::new() };
+        History { log: Log::of(entries.map(Ok)).unwrap(), told }
+    }
+
+    #[test]
+    fn states_differ_and_know_what_was_acknowledged() {
+        let history = history();
+        let states = Draw::new(&history, 4096, 7).states(1_000, false);
+        // Of each step none, one or both writes, and all at the end.
+        assert_eq!(states.len(), 41);
+        for state in &states {
+            assert_eq!(state.acknowledged, [state.cut.at as u64 / 3], "{state:?}");
+            assert_eq!(state.begun, [(state.cut.at as u64).div_ceil(3)], "{state:?}");
+        }
+        assert_eq!(states, Draw::new(&history, 4096, 7).states(1_000, false));
+    }
+
+    #[test]
+    fn controls_lose_what_was_flushed() {
+        let history = history();
+        let mut draw = Draw::new(&history, 4096, 7);
+        for of in [Control::NoFlush, Control::LastFlush] {
+            let of_it = draw.controls(of, 20);
+            assert!(of_it.len() > 10, "{of:?}");
+            let flushed = |drawn: &&Drawn| {
+                let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
+                drawn.cut.lost.iter().any(|piece| piece.entry < last)
+            };
+            assert!(of_it.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0), "{of:?}");
+        }
+    }
+
+    #[test]
+    fn an_early_acknowledgement_promises_a_step_that_is_under_way() {
+        let history = history();
+        let early = Draw::new(&history, 4096, 7).controls(Control::EarlyAcknowledgement, 20);
+        assert!(early.len() > 5);
+        for drawn in early {
+            assert_eq!(drawn.acknowledged, [drawn.cut.at as u64 / 3 + 1], "{drawn:?}");
+            assert_eq!(drawn.begun, drawn.acknowledged, "{drawn:?}");
+        }
+    }
+
+    #[test]
+    fn a_recovery_loses_nothing_that_was_there_before_it() {
+        let history = history();
+        let mut draw = Draw::new(&history, 4096, 7);
+        let of = history.drawn(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
+        let begun = history.log.settled(&of.cut);
+        let after = begun.len();
+        let log = begun.then(
+            Log::of((0..2).map(|at| {
+                Ok(Entry { request: Request::write(at * 4096, 4096), arrived: 0, data: vec![9; 4096] })
+            }))
+            .unwrap(),
+        );
+        let states = draw.recovering(&of, &log, after, 10);
+        assert_eq!(states.len(), 4, "each subset of two writes");
+        for state in states {
+            assert_eq!((state.phase, &state.acknowledged), (Phase::Recovering, &of.acknowledged));
+            assert!(state.cut.lost.iter().all(|piece| piece.entry >= after));
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Faults of the disk: a store takes its steps while a request fails, or opens what a fault has left, and is held to what it has
+//! acknowledged. Where and when a fault strikes is drawn from what the store asked for on a disk without one.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::Instant;
+
+use storebench_disk::counts;
+use storebench_disk::cut::{Cut, Log};
+use storebench_disk::fault::Fault;
+use storebench_disk::random::Random;
+use storebench_disk::request::Kind;
+
+use super::{Check, NAME, STEPS, read_log};
+use crate::runner::supervise::End;
+use storebench_core::error::{Error, Result};
+use storebench_core::kernel::system;
+use storebench_core::place::image::{Template, Traced};
+use storebench_core::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
+use storebench_core::stage::Stage;
+use storebench_core::workload::cut::{CutTold, Endured, Looked};
+use storebench_core::workload::spec::CutPart;
+
+const SOUND_LOG: &str = "fault-sound.log";
+const LOG: &str = "fault.log";
+const BALLAST: &str = "fault-ballast";
+/// The bytes of the ballast that are taken at once.
+const LARGEST_BALLAST: u64 = 1 << 30;
+const SMALLEST_BALLAST: u64 = 4 << 10;
+/// Draws of a fault that may strike nothing, for each that is wanted.
+const TRIES: u64 = 3;
+/// Bytes that are left free of a full file system at most.
+const NEARLY_FULL: u64 = 64 << 10;
+
+/// The steps on a disk, and all that reached it.
+struct Lived {
+    told: Endured,
+    /// Why its process ended before all steps were taken.
+    ended: Option<(Aftermath, String)>,
+    log: Log,
+    /// Requests that the fault has struck.
+    struck: u64,
+}
+
+/// A disk without a fault, from which faults are drawn.
+struct Sound {
+    lived: Lived,
+    /// Reads that mounting, opening and reading all ask for.
+    reads: u64,
+    /// The bits of the disk in which the store's files lie: the first of each part, and their number.
+    files: Vec<(u64, u64)>,
+}
+
+/// `None` where the user interrupted it.
+type Unless<T> = Option<T>;
+
+impl Check<'_> {
+    /// Puts the store through so many faults of each kind; `None` when it was interrupted.
+    ///
+    /// # Errors
+    /// When our own files can't be written, or a process can't be started.
+    pub fn faults(&self, stage: &mut Stage<'_>, each: u64) -> Result<Unless<FaultCheck>> {
+        let start = Instant::now();
+        let sound = match self.sound(stage)? {
+            None => return Ok(None),
+            Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
+            Some(Ok(sound)) => sound,
+        };
+        let mut random = Random::seeded(self.asked.seed);
+        let mut faults = Faults::default();
+        for kind in FaultKind::ALL {
+            let mut struck = 0;
+            for _ in 0..each * TRIES {
+                if struck == each {
+                    break;
+                }
+                let found = match draw(kind, &sound, &mut random) {
+                    Some(Drawn::AtWork(fault)) => self.at_work(stage, Some(fault), None)?,
+                    Some(Drawn::AtRest(fault)) => self.at_rest(stage, &sound, fault)?,
+                    Some(Drawn::Full(left)) => self.at_work(stage, None, Some(left))?,
+                    None => break,
+                };
+                match found {
+                    None => return Ok(None),
+                    Some(None) => {}
+                    Some(Some((aftermath, message))) => {
+                        struck += 1;
+                        faults.note(kind, aftermath, message);
+                    }
+                }
+            }
+        }
+        faults.checked_ns = start.elapsed().as_nanos() as u64;
+        Ok(Some(FaultCheck::Made(faults)))
+    }
+
+    /// The steps on a disk without a fault, and what it takes to read all of it; or why there are none.
+    fn sound(&self, stage: &mut Stage<'_>) -> Result<Unless<std::result::Result<Sound, String>>> {
+        let (path, _) = stage.file(SOUND_LOG)?;
+        let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
+        let lived = match lived {
+            Ok(Lived { ended: Some((_, message)), .. }) | Err(message) => return Ok(Some(Err(message))),
+            Ok(lived) => lived,
+        };
+        if let Some(why) = lived.told.failed.iter().flatten().next() {
+            return Ok(Some(Err(format!("a step failed without any fault: {why}"))));
+        }
+        let mut inner = stage.inner();
+        let state = self.state(&mut inner, &whole(&lived.log))?;
+        let (mut reads, mut files) = (0, Vec::new());
+        let traced = Traced::is_cut(&path, &state);
+        let looked = self.look_after(&mut inner, &lived.told, traced, |disk, store| {
+            reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
+            files = Template::lies(store).into_iter().map(|lies| (lies.at * 8, lies.bytes * 8)).collect();
+        })?;
+        let Some(looked) = looked else { return Ok(None) };
+        inner.give_back()?;
+        if looked.finding != Finding::Held {
+            return Ok(Some(Err(format!("its store did not hold without any fault: {}", looked.message))));
+        }
+        Ok(Some(Ok(Sound { lived, reads, files })))
+    }
+
+    /// Steps while a fault strikes, or on a file system with so many bytes left; what came of it, or nothing where the fault did not
+    /// strike.
+    fn at_work(
+        &self,
+        stage: &mut Stage<'_>,
+        fault: Option<Fault>,
+        left: Option<u64>,
+    ) -> Result<Unless<Option<(Aftermath, String)>>> {
+        let (path, _) = stage.file(LOG)?;
+        let Some(lived) = self.live(stage, &path, fault, left)? else { return Ok(None) };
+        let lived = match lived {
+            Ok(lived) => lived,
+            // It was not open yet.
+            Err(_) => return Ok(Some(None)),
+        };
+        let failed = lived.told.failed.iter().flatten().count() as u64;
+        let is_full = left.is_some() && (lived.told.left_bytes < NEARLY_FULL || failed > 0);
+        if lived.struck == 0 && !is_full && lived.ended.is_none() {
+            return Ok(Some(None));
+        }
+        let mut inner = stage.inner();
+        let state = self.state(&mut inner, &whole(&lived.log))?;
+        let looked = self.look_after(&mut inner, &lived.told, Traced::is_cut(&path, &state), |_, _| ())?;
+        let Some(looked) = looked else { return Ok(None) };
+        inner.give_back()?;
+        let aftermath = match (looked.finding, &lived.ended) {
+            (Finding::Held, Some((aftermath, _))) => *aftermath,
+            (Finding::Held, None) if failed > 0 => Aftermath::Told,
+            (Finding::Held, None) => Aftermath::Unharmed,
+            (finding, _) => aftermath_of(finding, Aftermath::Refused),
+        };
+        Ok(Some(Some((aftermath, format!("{}: {}", lived.told.in_words(), looked.message)))))
+    }
+
+    /// Opens what lies on a disk while a fault strikes.
+    fn at_rest(
+        &self,
+        stage: &mut Stage<'_>,
+        sound: &Sound,
+        fault: Fault,
+    ) -> Result<Unless<Option<(Aftermath, String)>>> {
+        let path = stage.work().join(SOUND_LOG);
+        let mut inner = stage.inner();
+        let state = self.state(&mut inner, &whole(&sound.lived.log))?;
+        let traced = Traced { fault: Some(fault), ..Traced::is_cut(&path, &state) };
+        let mut struck = 0;
+        let looked = self.look_after(&mut inner, &sound.lived.told, traced, |disk, _| {
+            struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
+        })?;
+        let Some(looked) = looked else { return Ok(None) };
+        inner.give_back()?;
+        if struck == 0 {
+            return Ok(Some(None));
+        }
+        let aftermath = match looked.finding {
+            Finding::Held => Aftermath::Unharmed,
+            finding => aftermath_of(finding, Aftermath::Told),
+        };
+        Ok(Some(Some((aftermath, looked.message))))
+    }
+
+    /// Has the steps taken on a disk that logs what reaches it, and lets the kernel write the rest; or why the store was never open.
+    fn live(
+        &self,
+        stage: &mut Stage<'_>,
+        log: &Path,
+        fault: Option<Fault>,
+        left: Option<u64>,
+    ) -> Result<Unless<std::result::Result<Lived, String>>> {
+        let mut outer = stage.inner();
+        let traced = Traced { log: Some(log), fault, ..Traced::default() };
+        let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
+        let mut inner = outer.inner();
+        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+            Ok(store) => store,
+            Err(why) => return Ok(Some(Err(why))),
+        };
+        if let Some(left) = left
+            && let Err(error) = fill(&store, left)
+        {
+            return Ok(Some(Err(format!("the file system can't be filled: {error}"))));
+        }
+        let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), self.looking())?;
+        // A file system that could not write to its disk is unmounted all the same.
+        inner.give_back()?;
+        drop(inner);
+        let counts = counts::read(&disk).map_err(Error::io("asking", &disk))?;
+        outer.give_back()?;
+        let (told, ended) = match ended {
+            (End::Interrupted, _) => return Ok(None),
+            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Endured(told))) if told.is_over => (told, None),
+            (End::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutTold::Endured(told))) => {
+                (told, Some((Aftermath::Hung, message)))
+            }
+            (End::Badly { message, .. }, Ok(CutTold::Endured(told))) => {
+                (told, Some((Aftermath::Crashed, message)))
+            }
+            (_, Ok(CutTold::Failed(why))) => return Ok(Some(Err(why))),
+            (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
+        };
+        let log = read_log(log, counts.logged.unwrap_or_default())?;
+        Ok(Some(Ok(Lived { told, ended, log, struck: counts.struck.unwrap_or_default() })))
+    }
+
+    /// Looks at what steps have left, on a disk that is traced, and asks `then` about the disk and the store's folder before they are
+    /// gone.
+    fn look_after(
+        &self,
+        stage: &mut Stage<'_>,
+        told: &Endured,
+        traced: Traced<'_>,
+        mut then: impl FnMut(&Path, &Path),
+    ) -> Result<Unless<Looked>> {
+        let mut inner = stage.inner();
+        let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
+        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+            Ok(store) => store,
+            Err(why) => {
+                then(&disk, &disk);
+                inner.give_back()?;
+                return Ok(Some(Looked::not_well(Finding::FileSystem, why)));
+            }
+        };
+        let acknowledged = told.failed.iter().map(Option::is_none);
+        // The last one may have been under way.
+        let acknowledged = acknowledged.chain((!told.is_over).then_some(false)).collect();
+        let ended =
+            self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), self.looking())?;
+        then(&disk, &store);
+        let looked = self.looked(ended)?;
+        inner.give_back()?;
+        Ok(looked)
+    }
+}
+
+/// All of a log, of which nothing is lost.
+fn whole(log: &Log) -> Cut {
+    Cut { at: log.len(), lost: BTreeSet::new() }
+}
+
+/// The meaning of a finding after a fault; `refused` where the store fails and says so.
+fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
+    match finding {
+        Finding::Held => Aftermath::Unharmed,
+        Finding::Lost | Finding::Hole | Finding::Resurrected | Finding::Wrong => Aftermath::Silent,
+        Finding::Unsound => Aftermath::Told,
+        Finding::Refused | Finding::Unusable | Finding::NoSpace => refused,
+        Finding::Hung => Aftermath::Hung,
+        Finding::Crashed => Aftermath::Crashed,
+        Finding::FileSystem => Aftermath::FileSystem,
+    }
+}
+
+/// A fault that is about to be tried.
+enum Drawn {
+    /// While the store takes its steps.
+    AtWork(Fault),
+    /// While it opens and reads what it has.
+    AtRest(Fault),
+    /// It takes its steps on a file system with so many bytes left.
+    Full(u64),
+}
+
+/// A fault of a kind; `None` where none can strike.
+fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
+    let told = &sound.lived.told;
+    let (before, all) = sound.lived.log.entries().split_at((told.opened as usize).min(sound.lived.log.len()));
+    let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
+        let count = |entries: &[storebench_disk::log::Entry]| {
+            entries.iter().filter(|entry| entry.request.kind == kind).count() as u64
+        };
+        let (opened, others) = (count(before), count(all));
+        let after = opened + random.below(others.max(1));
+        (others > 0).then_some(Drawn::AtWork(Fault::Fails { kind, after, lasts, harms }))
+    };
+    match kind {
+        FaultKind::WriteOnce => at_work(Kind::Write, false, false),
+        FaultKind::WriteForEver => at_work(Kind::Write, true, false),
+        FaultKind::ShortWrite => at_work(Kind::Write, false, true),
+        FaultKind::FlushOnce => at_work(Kind::Flush, false, true),
+        FaultKind::FlushForEver => at_work(Kind::Flush, true, false),
+        FaultKind::ReadOnce | FaultKind::ReadForEver => {
+            let after = random.below(sound.reads.max(1));
+            let lasts = kind == FaultKind::ReadForEver;
+            let fault = Fault::Fails { kind: Kind::Read, after, lasts, harms: false };
+            (sound.reads > 0).then_some(Drawn::AtRest(fault))
+        }
+        FaultKind::NoSpace => {
+            let steps = told.taken_bytes.saturating_sub(told.opening_bytes);
+            (steps > 0).then(|| Drawn::Full(told.opening_bytes + random.below(steps)))
+        }
+        FaultKind::BitFlip => {
+            let bits: u64 = sound.files.iter().map(|(_, bits)| bits).sum();
+            let mut nth = random.below(bits.max(1));
+            let mut files = sound.files.iter();
+            let bit = files.find_map(|(at, bits)| match nth.checked_sub(*bits) {
+                Some(rest) => {
+                    nth = rest;
+                    None
+                }
+                None => Some(at + nth),
+            });
+            bit.map(|bit| Drawn::AtRest(Fault::Flips { bit }))
+        }
+    }
+}
+
+/// Takes all of the file system of a store's folder that can be had, but so many bytes.
+fn fill(store: &Path, left: u64) -> std::io::Result<()> {
+    let beside = store.parent().unwrap_or(store).join(BALLAST);
+    let file = File::create_new(beside)?;
+    let (mut bytes, mut some) = (0, LARGEST_BALLAST);
+    // A part is set aside for the file system itself, which nobody can have.
+    while some >= SMALLEST_BALLAST {
+        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, some) {
+            Ok(()) => bytes += some,
+            Err(rustix::io::Errno::NOSPC) => some /= 2,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    file.set_len(bytes.saturating_sub(left))?;
+    system::sync_file_system(&file)
+}

@@ -1,0 +1,188 @@
+//! A history: what a store asked of its disk, what was acknowledged when, and what a state must have of it.
+
+use std::iter;
+use std::ops::Range;
+
+use storebench_disk::cut::{Cut, Log};
+
+use super::draw::Drawn;
+use storebench_core::result::{Finding, Phase};
+use storebench_core::workload::cut::{Looked, Mark, Recorded};
+
+/// The disk's log, and what was acknowledged when.
+pub struct History {
+    /// All that was asked of the disk.
+    pub log: Log,
+    /// The steps, and what else was told.
+    pub told: Recorded,
+}
+
+/// A state's finding, held against what was acknowledged.
+pub struct Verdict {
+    /// The finding.
+    pub finding: Finding,
+    /// Acknowledged steps that are lost, where the newest are.
+    pub lost: u64,
+    /// The time from the acknowledgement of the first of them to that of the last before the cut: no clock tells when that is.
+    pub lost_ns: u64,
+    /// The finding in words.
+    pub message: String,
+}
+
+impl History {
+    /// The entries of the log when the last step was acknowledged: what comes after it is in no state.
+    pub fn end(told: &Recorded) -> usize {
+        told.sessions.iter().flatten().map(|mark| mark.after).max().unwrap_or_default() as usize
+    }
+
+    /// Steps that were acknowledged.
+    pub fn steps(&self) -> u64 {
+        self.told.sessions.iter().map(|marks| marks.len() as u64).sum()
+    }
+
+    /// The moments just after an acknowledgement, in order.
+    pub fn acknowledgements(&self) -> Vec<usize> {
+        let mut all: Vec<usize> =
+            self.told.sessions.iter().flatten().map(|mark| mark.after as usize).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Steps of each session that were acknowledged before a moment, and that were begun.
+    pub fn taken(&self, at: usize) -> (Vec<u64>, Vec<u64>) {
+        let at = at as u64;
+        let acknowledged = |marks: &Vec<Mark>| marks.partition_point(|mark| mark.after <= at) as u64;
+        let begun = |marks: &Vec<Mark>| marks.partition_point(|mark| mark.before < at) as u64;
+        let sessions = &self.told.sessions;
+        let acknowledged: Vec<u64> = sessions.iter().map(acknowledged).collect();
+        let begun =
+            sessions.iter().zip(&acknowledged).map(|(marks, least)| begun(marks).max(*least)).collect();
+        (acknowledged, begun)
+    }
+
+    /// The moments of a part of the history; none where the disk was asked for nothing in it.
+    pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
+        let Recorded { began, opened, settling, .. } = &self.told;
+        let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
+        match phase {
+            Phase::Creating => whole(*began, *opened as usize),
+            Phase::Settling => settling.iter().map(|(from, to)| *from as usize + 1..*to as usize).collect(),
+            Phase::Writing | Phase::Recovering => whole(*opened, History::end(&self.told) + 1),
+        }
+    }
+
+    /// The part of the history in which a moment lies.
+    pub fn phase(&self, at: usize) -> Phase {
+        let is_in = |phase: &Phase| self.part(*phase).iter().any(|part| part.contains(&at));
+        [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
+    }
+
+    /// A state with a cut.
+    pub fn drawn(&self, number: u64, cut: Cut) -> Drawn {
+        let (acknowledged, begun) = self.taken(cut.at);
+        Drawn { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
+    }
+
+    /// Holds what a process has found to what was acknowledged.
+    pub fn judge(&self, drawn: &Drawn, looked: Looked) -> Verdict {
+        let Looked { finding, kept, message, .. } = looked;
+        let as_found = |message| Verdict { finding, lost: 0, lost_ns: 0, message };
+        if finding != Finding::Held {
+            return as_found(message);
+        }
+        let sessions = || self.told.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
+        let lost: u64 = sessions().map(|(_, (acknowledged, kept))| acknowledged.saturating_sub(*kept)).sum();
+        if lost == 0 {
+            return as_found(String::new());
+        }
+        let first_lost = sessions()
+            .filter(|(_, (acknowledged, kept))| kept < acknowledged)
+            .filter_map(|(marks, (_, kept))| marks.get(*kept as usize))
+            .map(|mark| mark.ended_ns)
+            .min();
+        // The beginning of the last step that each session still has.
+        let last_kept = sessions()
+            .filter_map(|(marks, (_, kept))| marks.get((*kept as usize).checked_sub(1)?))
+            .map(|mark| mark.began_ns)
+            .max();
+        let all: u64 = drawn.acknowledged.iter().sum();
+        if first_lost.zip(last_kept).is_some_and(|(lost, kept)| lost < kept) {
+            let message = format!(
+                "{lost} of {all} acknowledged steps are lost, and one that began after them is there"
+            );
+            return Verdict { finding: Finding::Hole, lost: 0, lost_ns: 0, message };
+        }
+        let last_acknowledged = sessions()
+            .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
+            .map(|mark| mark.ended_ns)
+            .max();
+        let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
+        let message = format!("the last {lost} of {all} acknowledged steps are lost");
+        Verdict { finding: Finding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sessions that take turns: their steps have two entries each.
+    fn history() -> History {
+        let mark = |turn: u64| Mark {
+            before: 10 + turn * 2,
+            after: 12 + turn * 2,
+            began_ns: turn * 100,
+            ended_ns: turn * 100 + 50,
+        };
+        let sessions = vec![
+            (0..5).map(|step| mark(step * 2)).collect(),
+            (0..5).map(|step| mark(step * 2 + 1)).collect(),
+        ];
+        let told = Recorded { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
+        History { log: Log::of([]).unwrap(), told }
+    }
+
+    fn judged(at: usize, kept: [u64; 2]) -> (Finding, u64, u64) {
+        let history = history();
+        let drawn = history.drawn(0, Cut { at, lost: Default::default() });
+        let looked = Looked { kept: kept.into(), ..held() };
+        let verdict = history.judge(&drawn, looked);
+        (verdict.finding, verdict.lost, verdict.lost_ns)
+    }
+
+    fn held() -> Looked {
+        Looked {
+            finding: Finding::Held,
+            kept: Vec::new(),
+            message: String::new(),
+            open_ns: None,
+            verified: false,
+            logged: None,
+        }
+    }
+
+    #[test]
+    fn what_was_acknowledged_and_begun_follows_from_the_log() {
+        let history = history();
+        assert_eq!(History::end(&history.told), 30);
+        assert_eq!(history.taken(9), (vec![0, 0], vec![0, 0]));
+        assert_eq!(history.taken(11), (vec![0, 0], vec![1, 0]));
+        assert_eq!(history.taken(12), (vec![1, 0], vec![1, 0]));
+        assert_eq!(history.taken(17), (vec![2, 1], vec![2, 2]));
+        assert_eq!(
+            [3, 12, 21, 25].map(|at| history.phase(at)),
+            [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing]
+        );
+    }
+
+    #[test]
+    fn the_newest_of_all_sessions_may_be_lost_and_not_one_before_another() {
+        assert_eq!(judged(30, [5, 5]), (Finding::Held, 0, 0));
+        assert_eq!(judged(30, [5, 4]), (Finding::Lost, 1, 0));
+        assert_eq!(judged(30, [4, 4]), (Finding::Lost, 2, 100));
+        assert_eq!(judged(30, [4, 5]), (Finding::Hole, 0, 0), "the other session's last step began later");
+        // A step that was begun and not acknowledged may be there or not.
+        assert_eq!(judged(13, [1, 0]), (Finding::Held, 0, 0));
+        assert_eq!(judged(13, [1, 1]), (Finding::Held, 0, 0));
+    }
+}

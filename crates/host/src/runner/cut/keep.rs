@@ -1,0 +1,159 @@
+//! States in which more is lost than a tier allows: shrunk to the fewest missing pieces that have the same finding, explained, and
+//! kept with the run.
+
+use std::collections::BTreeSet;
+
+use storebench_disk::cut::{Cut, Piece};
+
+use super::draw::Drawn;
+use super::{Check, Scene};
+use crate::kept;
+use storebench_core::error::{Error, Result};
+use storebench_core::place::image::{Lies, Template, Traced};
+use storebench_core::result::{Finding, KeptState, Missing, Owner};
+use storebench_core::stage::Stage;
+
+/// The most states that are looked at to shrink one.
+const MOST_LOOKS: u64 = 40;
+
+/// A state that becomes smaller.
+struct Shrinking<'c, 'a> {
+    check: &'c Check<'a>,
+    scene: Scene<'c>,
+    of: &'c Drawn,
+    finding: Finding,
+    looks: u64,
+}
+
+impl Check<'_> {
+    /// Shrinks a state with a finding and keeps it; `None` when it was interrupted.
+    pub(super) fn keep(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: Scene<'_>,
+        drawn: &Drawn,
+        finding: Finding,
+    ) -> Result<Option<KeptState>> {
+        let mut shrinking = Shrinking { check: self, scene, of: drawn, finding, looks: 0 };
+        let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
+        let looks = shrinking.looks;
+        let missing = self.missing(stage, scene, &cut)?;
+        let file = format!("{}-cut-{}.gz", self.stem, drawn.number);
+        let (begin, disk_bytes) =
+            self.template.log().map_err(Error::io("reading an image in", stage.work()))?;
+        let cut = kept::save(self.room.folder, &file, begin, scene.log, &cut)?;
+        let pieces_before = drawn.cut.lost.len() as u64;
+        Ok(Some(KeptState { file, disk_bytes, cut, missing, looks, pieces_before }))
+    }
+
+    /// The pieces that a state lacks, in words: by the files that are there when nothing is missing, at the cut or at the flush
+    /// before it.
+    fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<Missing>> {
+        if cut.lost.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut files = Vec::new();
+        for at in [cut.at, scene.log.since_flush(cut.at).start] {
+            files.extend(self.files(stage, scene, Cut { at, lost: BTreeSet::new() })?);
+        }
+        let missing = |piece: &Piece| {
+            let at = scene.log.place(piece);
+            let lies = files.iter().find(|lies| (lies.at..lies.at + lies.bytes).contains(&at));
+            let of = match lies {
+                Some(lies) => Owner::File { path: lies.path.clone(), from: lies.from + (at - lies.at) },
+                None if self.template.is_in_journal(at) => Owner::Journal,
+                None => Owner::FileSystem,
+            };
+            Missing { at, bytes: piece.bytes, of }
+        };
+        Ok(cut.lost.iter().map(missing).collect())
+    }
+
+    /// Where the store's files lie on the disk in a state; nothing where it can't be mounted.
+    fn files(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: Cut) -> Result<Vec<Lies>> {
+        let mut inner = stage.inner();
+        let state = self.state(&mut inner, &cut)?;
+        let files =
+            match self.template.mount_traced(&mut inner, super::NAME, Traced::is_cut(scene.path, &state))? {
+                Ok((folder, _)) => Template::lies(&folder),
+                Err(_) => Vec::new(),
+            };
+        inner.give_back()?;
+        Ok(files)
+    }
+}
+
+impl Shrinking<'_, '_> {
+    /// First fewer pieces, then an earlier moment; `None` when it was interrupted.
+    fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
+        let mut cut = self.of.cut.clone();
+        let mut parts = 2;
+        while !cut.lost.is_empty() && self.looks < MOST_LOOKS {
+            let pieces: Vec<Piece> = cut.lost.iter().copied().collect();
+            let Some(fewer) = self.without_a_part(stage, &cut, &pieces, parts)? else { return Ok(None) };
+            match fewer {
+                Some(lost) => {
+                    cut.lost = lost;
+                    parts = (parts - 1).max(2);
+                }
+                None if parts >= pieces.len() => break,
+                None => parts = (parts * 2).min(pieces.len()),
+            }
+        }
+        // Acknowledgements are moments of the history's own log, and not of a recovery's.
+        if self.scene.is_recovery { Ok(Some(cut)) } else { self.earlier(stage, cut) }
+    }
+
+    /// The pieces without one of so many parts of them, if the finding is the same then.
+    #[allow(clippy::type_complexity)]
+    fn without_a_part(
+        &mut self,
+        stage: &mut Stage<'_>,
+        cut: &Cut,
+        pieces: &[Piece],
+        parts: usize,
+    ) -> Result<Option<Option<BTreeSet<Piece>>>> {
+        let part = pieces.len().div_ceil(parts);
+        for start in (0..pieces.len()).step_by(part) {
+            let end = (start + part).min(pieces.len());
+            let lost: BTreeSet<Piece> = pieces[..start].iter().chain(&pieces[end..]).copied().collect();
+            match self.is_same(stage, Cut { at: cut.at, lost: lost.clone() })? {
+                None => return Ok(None),
+                Some(true) => return Ok(Some(Some(lost))),
+                Some(false) if self.looks >= MOST_LOOKS => break,
+                Some(false) => {}
+            }
+        }
+        Ok(Some(None))
+    }
+
+    /// The earliest acknowledgement at which the same pieces are enough, as far as halving finds it.
+    fn earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
+        let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
+        let mut moments = self.scene.history.acknowledgements();
+        moments.retain(|at| (last..cut.at).contains(at));
+        moments.dedup();
+        let (mut from, mut to) = (0, moments.len());
+        while from < to && self.looks < MOST_LOOKS {
+            let middle = (from + to) / 2;
+            let earlier = Cut { at: moments[middle], lost: cut.lost.clone() };
+            match self.is_same(stage, earlier.clone())? {
+                None => return Ok(None),
+                Some(true) => (cut, to) = (earlier, middle),
+                Some(false) => from = middle + 1,
+            }
+        }
+        Ok(Some(cut))
+    }
+
+    /// Whether a state has the same finding; `None` when it was interrupted.
+    fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
+        self.looks += 1;
+        let drawn = match self.scene.is_recovery {
+            true => Drawn { cut, ..self.of.clone() },
+            false => self.scene.history.drawn(self.of.number, cut),
+        };
+        let looked = self.check.look(stage, self.scene, &drawn)?;
+        Ok(looked.map(|looked| looked.verdict.finding == self.finding))
+    }
+}

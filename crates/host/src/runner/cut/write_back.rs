@@ -1,0 +1,120 @@
+//! The kernel's write-back, forced early: pages of a store's files are pushed out in some order while it is at work, as a machine in
+//! need of memory would. By a thread of the parent: in the store's own process, closing a file would give up its locks.
+
+use std::cmp::Reverse;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use storebench_disk::random::Random;
+
+use storebench_core::kernel::system;
+
+/// The time between two pushes.
+const PAUSE: Duration = Duration::from_millis(3);
+/// Pushes in one order, and those after which the files are listed again.
+const TURNS: u64 = 16;
+const LISTED: u64 = 4;
+/// The files that are pushed out: those that were written last.
+const NEWEST: usize = 12;
+/// The bytes that are pushed out at once.
+const PUSHED: u64 = 64 << 10;
+
+/// Pushes pages out until it is dropped.
+pub struct WriteBack {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl WriteBack {
+    /// Of the files in a folder; the orders follow from the seed: any, forward, backward, and none at all for a while.
+    pub fn start(folder: &Path, seed: u64) -> WriteBack {
+        let ends = Arc::new(AtomicBool::new(false));
+        let (folder, stop) = (folder.to_path_buf(), ends.clone());
+        let work = move || push(&folder, seed, &stop);
+        // Without the thread the kernel writes back when it likes.
+        let thread = thread::Builder::new().name("write-back".into()).spawn(work).ok();
+        WriteBack { ends, thread }
+    }
+}
+
+impl Drop for WriteBack {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The order in which pages are pushed out.
+#[derive(Clone, Copy)]
+enum Order {
+    Any,
+    Forward,
+    Backward,
+    /// None are: the kernel has memory enough.
+    None,
+}
+
+fn push(folder: &Path, seed: u64, ends: &AtomicBool) {
+    let mut random = Random::seeded(seed);
+    let (mut order, mut files) = (Order::Any, Vec::new());
+    for turn in 0_u64.. {
+        if ends.load(Ordering::Relaxed) {
+            return;
+        }
+        if turn.is_multiple_of(TURNS) {
+            let orders = [Order::Any, Order::Forward, Order::Backward, Order::None];
+            order = orders[random.below(orders.len() as u64) as usize];
+        }
+        if turn.is_multiple_of(LISTED) {
+            files = newest(folder);
+        }
+        if !matches!(order, Order::None) && !files.is_empty() {
+            let some = random.below(files.len() as u64) as usize;
+            // A file may be gone by now.
+            let _ = push_out(&files[some], order, turn % TURNS, &mut random);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn push_out(path: &Path, order: Order, turn: u64, random: &mut Random) -> io::Result<()> {
+    let file = File::open(path)?;
+    let pieces = file.metadata()?.len().div_ceil(PUSHED).max(1);
+    let piece = match order {
+        Order::Forward => turn % pieces,
+        Order::Backward => pieces - 1 - turn % pieces,
+        Order::Any | Order::None => random.below(pieces),
+    };
+    let (from, bytes) = ((piece * PUSHED).cast_signed(), PUSHED.cast_signed());
+    system::begin_writing(&file, from, bytes);
+    Ok(())
+}
+
+/// The files below a folder that were written last: a server has a thousand others.
+fn newest(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    list(folder, &mut files);
+    let written = |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).ok();
+    files.sort_by_cached_key(|path| Reverse(written(path)));
+    files.truncate(NEWEST);
+    files
+}
+
+/// The files below a folder, as far as they can be seen.
+fn list(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => list(&entry.path(), files),
+            Ok(kind) if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+}

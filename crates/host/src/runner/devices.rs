@@ -1,0 +1,89 @@
+//! The block devices under the places of a run, and what others write to them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use storebench_core::measure::device::DeviceSpec;
+use storebench_core::measure::device::{self, BlockDevice};
+use storebench_core::measure::environment;
+use storebench_core::result::PlaceInfo;
+use storebench_core::test_hooks;
+
+/// The time for which the devices are watched while nothing runs.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The devices under directories of the user's, by the places' names; or why one is not known. Takes a second, unless
+/// `interrupted`.
+pub fn shared(
+    places: &BTreeMap<String, PathBuf>,
+    interrupted: &AtomicBool,
+) -> BTreeMap<String, Result<DeviceSpec, String>> {
+    let mut devices: BTreeMap<_, _> =
+        places.iter().map(|(name, path)| (name.clone(), shared_device(path))).collect();
+    watch_idle(&mut devices, interrupted);
+    devices
+}
+
+/// The device under a place whose traffic is the trial's, or why none is known.
+pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
+    if let Some(driver) = place.driver.as_ref().filter(|driver| driver.starts_with("FUSE")) {
+        return Err(format!(
+            "reads and writes of {driver} are its daemon's, which no limit of a trial holds"
+        ));
+    }
+    let name = place.device.clone().ok_or_else(|| {
+        let kind = place.file_system.as_deref().unwrap_or("unknown");
+        format!("no block device is known under the file system ({kind})")
+    })?;
+    Ok(DeviceSpec { name, shared: true, idle_written_bytes_per_s: None })
+}
+
+/// The device under a directory, which others may write to as well, once all that is dirty there has reached it.
+fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
+    let place = environment::place("", path).map_err(|error| error.to_string())?;
+    let device = known(&place)?;
+    BlockDevice::named(&device.name).map_err(|error| error.to_string())?;
+    if !test_hooks::probes_in_a_moment() {
+        device::sync_file_system(path).map_err(|error| error.to_string())?;
+    }
+    Ok(device)
+}
+
+/// Looks at what others write to all devices at once.
+fn watch_idle(devices: &mut BTreeMap<String, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
+    let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
+    if known.is_empty() || test_hooks::probes_in_a_moment() {
+        return;
+    }
+    let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::named(&device.name)).collect();
+    // An error here leaves the rates unknown; a device that can't be read is seen in the trial again.
+    let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
+    for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
+        device.idle_written_bytes_per_s = Some(rate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_has_a_device_or_a_reason() {
+        let places = BTreeMap::from([
+            ("here".to_owned(), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
+            ("proc".to_owned(), PathBuf::from("/proc")),
+        ]);
+        let devices = shared(&places, &AtomicBool::new(false));
+        let proc = devices["proc"].as_ref().unwrap_err();
+        assert!(proc.contains("(proc)"), "{proc}");
+        match &devices["here"] {
+            Ok(device) => {
+                assert!(device.shared && device.idle_written_bytes_per_s >= Some(0.0), "{device:?}")
+            }
+            Err(reason) => assert!(!reason.is_empty()),
+        }
+    }
+}

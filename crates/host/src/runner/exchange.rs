@@ -1,0 +1,44 @@
+//! The files in a run's folder through which the parent and a trial's process talk.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::folder::with_room;
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::workload::spec::Spec;
+
+/// The task of the process.
+pub const SPEC: &str = "trial.json";
+/// The file of the process' report.
+pub const REPORT: &str = "trial-out.json";
+/// The limits that it is held to, as they took effect.
+pub const LIMITS: &str = "trial-limits.json";
+
+/// Removes the files, also those that a kill left.
+pub fn remove(folder: &Path) -> Result<()> {
+    [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| guard::remove(folder, name))
+}
+
+/// Writes the task, and makes the file for the report, so that it is there where the disk has no room for another file.
+///
+/// # Errors
+/// When a file can't be written.
+pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
+    let text = serde_json::to_string(spec).unwrap_or_default();
+    with_room(folder, || {
+        let mut file = guard::rewrite(folder, SPEC)?;
+        file.write_all(text.as_bytes()).map_err(Error::io("writing", &folder.join(SPEC)))
+    })?;
+    with_room(folder, || guard::rewrite(folder, REPORT))?;
+    Ok(())
+}
+
+/// Reads the report.
+pub fn answer<T: DeserializeOwned>(folder: &Path) -> std::result::Result<T, String> {
+    let report = fs::read_to_string(folder.join(REPORT)).map_err(|error| error.to_string());
+    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+}

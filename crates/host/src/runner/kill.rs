@@ -1,0 +1,157 @@
+//! The parent's side of the kill check (`workload/kill.rs`): which trials have one, and its two processes.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::runner::job::Job;
+use crate::runner::part::Room;
+use crate::runner::supervise::{End, Limit};
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::result::{Failure, KillCheck, Measured, TrialResult};
+use storebench_core::server::running;
+use storebench_core::store::{Guarantee, Kind};
+use storebench_core::workload::kill::Told;
+use storebench_core::workload::spec::{KillPart, Part, Spec};
+
+/// The longest that one of the two processes may take.
+const LIMIT: Limit =
+    Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
+
+/// The ways of opening a store that have passed. One that has failed is checked again with every trial.
+#[derive(Default)]
+pub struct Passed(BTreeSet<String>);
+
+impl Passed {
+    /// Those of a job's earlier results.
+    pub fn before(job: &Job<'_>) -> Passed {
+        let mut passed = Passed::default();
+        job.done.iter().for_each(|result| passed.note(job, result));
+        passed
+    }
+
+    /// Takes a result into account.
+    pub fn note(&mut self, job: &Job<'_>, result: &TrialResult) {
+        let check = result.measured.as_ref().and_then(|measured| measured.kill_check.as_ref());
+        if matches!(check, Some(KillCheck::Held { .. })) {
+            self.0.insert(way(job, &result.cell));
+        }
+    }
+
+    /// Whether a cell opens its store as one that has passed.
+    pub fn has(&self, job: &Job<'_>, cell: &Cell) -> bool {
+        self.0.contains(&way(job, cell))
+    }
+}
+
+/// All that decides how a cell's store writes: where, with which guarantee, with which settings.
+fn way(job: &Job<'_>, cell: &Cell) -> String {
+    let settings = job.plan.settings_to_open(cell, job.stores);
+    format!("{:?}", (cell.store(), cell.site(), cell.guarantee(), cell.tuning(), settings))
+}
+
+/// Why a trial has no kill check, or `None` where it is to have one. The outer `None`: its store promises nothing about kills,
+/// or is not ranked.
+pub fn left_out(
+    job: &Job<'_>,
+    passed: Option<&Passed>,
+    cell: &Cell,
+    measured: &Measured,
+) -> Option<Option<KillCheck>> {
+    let store = job.stores.iter().find(|store| store.name == cell.store())?;
+    if measured.guarantee < Guarantee::Process || store.kind == Kind::Harness {
+        return None;
+    }
+    let not_made = |reason: &str| Some(KillCheck::NotMade { reason: reason.into() });
+    Some(if job.plan.settings_to_open(cell, job.stores).contains_key(running::URL) {
+        not_made("the server was running before, and is not ours to kill")
+    } else if cell.guarantee().tier().is_some_and(|asked| asked != measured.guarantee)
+        && job.plan.judge_settings
+    {
+        not_made(
+            "its settings give another tier than the one that is asked for, and are judged by power cuts",
+        )
+    } else if passed.is_none_or(|passed| passed.has(job, cell)) {
+        not_made("another trial of this run was checked whose store was opened in the same way")
+    } else {
+        None
+    })
+}
+
+/// The outcome of a kill check.
+pub enum Checked {
+    /// The result that tells it.
+    As(KillCheck),
+    /// The store has failed it.
+    Failed {
+        /// The kind of failure.
+        reason: Failure,
+        /// The failure, in words.
+        message: String,
+    },
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// A kill check that is about to be made.
+pub struct Check<'a> {
+    /// The way in which its store is opened.
+    pub spec: Spec,
+    /// Where its processes have their files.
+    pub room: Room<'a>,
+}
+
+impl Check<'_> {
+    /// Makes it, in the trial's folder, which is emptied first.
+    ///
+    /// # Errors
+    /// When the folder can't be emptied, or a process can't be started.
+    pub fn make(self) -> Result<Checked> {
+        let start = Instant::now();
+        let directory = &self.spec.directory;
+        guard::remove_made(directory)
+            .and_then(|()| std::fs::create_dir(directory))
+            .map_err(Error::io("emptying", directory))?;
+        // Whatever else was killed meanwhile: another process may have run out of memory just then.
+        let (steps, undone) = match self.process(KillPart::Write)? {
+            (End::Badly { signal: Some(9), .. }, Ok(Told::Written { steps, undone })) => (steps, undone),
+            (end, told) => return Ok(ended(end, told)),
+        };
+        let is_undone = undone == Some(Ok(()));
+        match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
+            (End::Well, Ok(Told::Held)) => {
+                let took_ns = start.elapsed().as_nanos() as u64;
+                let why_not_undone = undone.and_then(|kept| kept.err());
+                Ok(Checked::As(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
+            }
+            (end, told) => Ok(ended(end, told)),
+        }
+    }
+
+    /// Runs a process that does a part of it; how it ended, and what it has told.
+    fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
+        self.room.run(&Spec { part: Some(Part::Kill(part)), ..self.spec.clone() }, LIMIT)
+    }
+}
+
+/// The outcome where a process did not end as it should.
+fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
+    let failed =
+        |reason, message: String| Checked::Failed { reason, message: format!("kill check: {message}") };
+    match (end, told) {
+        (End::Interrupted, _) => Checked::Interrupted,
+        (End::Unsaved(error), _) => {
+            Checked::As(KillCheck::NotMade { reason: format!("its report could not be written: {error}") })
+        }
+        (_, Ok(Told::Failed { reason: Failure::DiskFull, message })) => {
+            Checked::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
+        }
+        (_, Ok(Told::Failed { reason, message })) => failed(reason, message),
+        (End::Badly { reason, message, .. }, _) => failed(reason, message),
+        (End::Well, Ok(told)) => {
+            failed(Failure::Harness, format!("its process ended after telling {told:?}"))
+        }
+        (End::Well, Err(error)) => failed(Failure::Harness, format!("it left no readable result: {error}")),
+    }
+}

@@ -1,0 +1,255 @@
+//! The parent's side of a trial's limits: makes the cgroups that hold it, tells the trial what to join and to check, and says what
+//! came of it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::runner::devices;
+use storebench_core::cell::{Cell, HERE};
+use storebench_core::measure::cgroup::{Group, Home};
+use storebench_core::measure::device::{BlockDevice, DeviceSpec};
+use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
+use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo};
+use storebench_core::stage::Stage;
+use storebench_core::units::rough_bytes;
+use storebench_core::workload::reason::Reason;
+
+/// A trial's limits, ready for its process.
+#[derive(Debug)]
+pub struct Limiting {
+    name: String,
+    decision: Decision,
+    /// The cgroups that hold it.
+    groups: Vec<Group>,
+    device: Option<String>,
+    processors: Vec<usize>,
+    told: PathBuf,
+}
+
+/// Where a trial's limits are to be held.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// The limits that this process can hold.
+    pub reach: &'a Reach,
+    /// The block device under the place, or why none is known.
+    pub device: &'a Result<DeviceSpec, String>,
+    /// The cgroup that counts the trial's memory and where it was made, if there is one.
+    pub counting: Option<(&'a Home, &'a Group)>,
+    /// The file into which the trial writes what took effect.
+    pub told: &'a Path,
+}
+
+/// The decision on a machine's limits at a place with this device.
+///
+/// # Errors
+/// The limit that can't be held, why, and what would help.
+pub fn decide(
+    reach: &Reach,
+    machine: &Machine,
+    device: &Result<DeviceSpec, String>,
+) -> Result<Decision, String> {
+    if machine.core.is_some() && machine.share.is_none() {
+        return Err("what share of a core here stands in for one of its own has not been found".into());
+    }
+    let known = device.as_ref().map(drop).map_err(String::as_str);
+    reach.decide(&machine.limits(), &machine.optional, known)
+}
+
+/// Why the trials of a cell can't be held to the limits of its machine, in one of these places.
+pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) -> Option<Reason> {
+    let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
+    let place = places.iter().find(|place| place.is_of(cell));
+    let known = devices::known(place?);
+    decide(reach, &machine, &known).err().map(Reason::NoMachine)
+}
+
+impl Limiting {
+    /// Makes on the stage what holds a cell's machine to its limits.
+    ///
+    /// # Errors
+    /// The limit that can't be held, why, and what would help.
+    pub fn take(
+        stage: &mut Stage<'_>,
+        cell: &Cell,
+        machine: &Machine,
+        site: Site<'_>,
+    ) -> Result<Limiting, String> {
+        let decision = decide(site.reach, machine, site.device)?;
+        let device = match site.device {
+            Ok(spec) if decision.held.iter().any(|held| held.limit.is_of_device()) => {
+                Some(BlockDevice::number(&spec.name)?)
+            }
+            _ => None,
+        };
+        let processors = site.reach.processors().to_vec();
+        let mut made: Vec<(Home, Group)> = Vec::new();
+        made.extend(site.counting.map(|(home, group)| (home.clone(), group.clone())));
+        let mut groups = Vec::new();
+        for held in &decision.held {
+            let Some(home) = &held.home else { continue };
+            let group = match made.iter().find(|(known, _)| known.is_beside(home)) {
+                Some((_, group)) => group.clone(),
+                None => {
+                    let group = stage.limiting_group(home)?;
+                    made.push((home.clone(), group.clone()));
+                    group
+                }
+            };
+            let limit = (held.limit, held.asked);
+            hold(group.folder(), group.version(), limit, device.as_deref(), &processors)?;
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        let name = cell.machine().to_owned();
+        Ok(Limiting { name, decision, groups, device, processors, told: site.told.to_path_buf() })
+    }
+
+    /// The limits that the trial's process is told to take on.
+    pub fn order(&self) -> Order {
+        let held = self.decision.held.iter();
+        Order {
+            groups: self.groups.clone(),
+            limits: held.map(|held| (held.limit, held.asked, held.by, held.remark.clone())).collect(),
+            device: self.device.clone(),
+            processors: self.processors.clone(),
+            told: self.told.clone(),
+        }
+    }
+
+    /// Whether the trial runs in a scope of the user's systemd, which it must not leave for a cgroup that counts.
+    pub fn is_scope(&self) -> bool {
+        self.decision.held.iter().any(|held| held.by == By::Scope)
+    }
+
+    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty where it
+    /// needs none.
+    pub fn scope(&self) -> Vec<OsString> {
+        if !self.is_scope() {
+            return Vec::new();
+        }
+        let path = self.device.as_ref().map_or(String::new(), |number| format!("/dev/block/{number} "));
+        let scoped = self.decision.held.iter().filter(|held| held.by == By::Scope);
+        let properties = scoped.flat_map(|held| properties(held.limit, held.asked, &path));
+        let options = properties.flat_map(|property| ["-p".to_owned(), property]);
+        let first = ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned);
+        first.into_iter().chain(options).chain(["--".to_owned()]).map(OsString::from).collect()
+    }
+
+    /// The words for processes that the kernel has killed because the limit of memory was reached, if there are any.
+    pub fn killed(&self) -> Option<String> {
+        let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
+        let limit = self.decision.held.iter().find(|held| held.limit == Limited::Memory)?;
+        let limit = rough_bytes(limit.asked as f64);
+        (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
+    }
+
+    /// The outcome of the limits, by what the trial has told and what the kernel counted.
+    pub fn report(&self) -> MachineReport {
+        let text = fs::read_to_string(&self.told).unwrap_or_default();
+        let told: Vec<LimitReport> = serde_json::from_str(&text).unwrap_or_default();
+        let untold = || {
+            let held = self.decision.held.iter();
+            held.map(|held| LimitReport {
+                limit: held.limit,
+                asked: held.asked,
+                in_force: None,
+                by: Some(held.by.to_string()),
+                remark: Some("the trial ended before it was held".into()),
+            })
+            .collect()
+        };
+        let mut limits = if told.is_empty() { untold() } else { told };
+        limits.extend(self.decision.not_held.iter().cloned());
+        limits.sort_by_key(|report| report.limit);
+        let all: Vec<_> = self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
+        let held = |limit| self.decision.held.iter().any(|held| held.limit == limit);
+        let of = |limit, count: &dyn Fn(&storebench_core::measure::limit::Evidence) -> Option<u64>| {
+            all.iter().find_map(count).filter(|_| held(limit))
+        };
+        MachineReport {
+            name: self.name.clone(),
+            limits,
+            memory_limit_hits: of(Limited::Memory, &|one| one.memory_limit_hits),
+            throttled_periods: of(Limited::Share, &|one| one.throttled_periods),
+            throttled_ns: of(Limited::Share, &|one| one.throttled_ns),
+        }
+    }
+}
+
+/// A limit as systemd takes it; `device` is the path of the block device, with a space.
+fn properties(limit: Limited, asked: u64, device: &str) -> Vec<String> {
+    match limit {
+        Limited::Memory => vec![format!("MemoryMax={asked}"), "MemorySwapMax=0".into()],
+        Limited::Processors => Vec::new(),
+        Limited::Share => {
+            let (period_us, _) = slices(asked);
+            vec![format!("CPUQuota={:.2}%", asked as f64 / 1e4), format!("CPUQuotaPeriodSec={period_us}us")]
+        }
+        Limited::ReadBandwidth => vec![format!("IOReadBandwidthMax={device}{asked}")],
+        Limited::WriteBandwidth => vec![format!("IOWriteBandwidthMax={device}{asked}")],
+        Limited::ReadOperations => vec![format!("IOReadIOPSMax={device}{asked}")],
+        Limited::WriteOperations => vec![format!("IOWriteIOPSMax={device}{asked}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::axis::Axis;
+    use storebench_core::measure::limit::Held;
+
+    fn limiting(held: Vec<Held>, told: &Path) -> Limiting {
+        Limiting {
+            name: Cell::default().with(Axis::MACHINE, Axis::MACHINE.read("box").unwrap()).machine().into(),
+            decision: Decision { held, not_held: Vec::new() },
+            groups: Vec::new(),
+            device: Some("8:0".into()),
+            processors: vec![0],
+            told: told.to_path_buf(),
+        }
+    }
+
+    fn scoped(limit: Limited, asked: u64) -> Held {
+        Held { limit, asked, by: By::Scope, home: None, remark: None }
+    }
+
+    #[test]
+    fn a_scope_gets_the_limits_as_systemd_takes_them() {
+        let held = vec![
+            scoped(Limited::Memory, 64 << 20),
+            scoped(Limited::Share, 45_000),
+            scoped(Limited::ReadBandwidth, 1000),
+            Held { by: By::Affinity, ..scoped(Limited::Processors, 1) },
+        ];
+        let words: Vec<String> =
+            limiting(held, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
+        let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
+                        -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
+        assert_eq!(words.join(" "), expected);
+        let own = vec![Held { by: By::Affinity, ..scoped(Limited::Processors, 1) }];
+        assert!(limiting(own, Path::new("")).scope().is_empty());
+    }
+
+    #[test]
+    fn what_took_effect_is_what_the_trial_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let limiting = limiting(vec![scoped(Limited::Memory, 1 << 20)], file.path());
+        let report = limiting.report();
+        assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
+        assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));
+        let told = LimitReport {
+            limit: Limited::Memory,
+            asked: 1 << 20,
+            in_force: Some(1 << 20),
+            by: Some("cgroup v2".into()),
+            remark: None,
+        };
+        fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&told)).unwrap()).unwrap();
+        assert_eq!(limiting.report().limits, [told]);
+        assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));
+    }
+}

@@ -1,0 +1,57 @@
+//! The time that the rest of a run will take.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::plan::Plan;
+use crate::runner::job::Job;
+use storebench_core::cell::Cell;
+use storebench_core::place::probe::Probe;
+use storebench_core::store::StoreDef;
+
+/// The time that the rest will take: estimates of the cells, scaled by how the estimates did so far.
+pub struct Pace<'a> {
+    plan: &'a Plan,
+    stores: &'a [StoreDef],
+    probes: BTreeMap<String, Probe>,
+    estimated_left_s: f64,
+    estimated_done_s: f64,
+    took_s: f64,
+}
+
+impl<'a> Pace<'a> {
+    /// The pace of a job whose places are as probed, by name.
+    pub fn new(job: &Job<'a>, probes: BTreeMap<String, Probe>) -> Pace<'a> {
+        let mut pace = Pace {
+            plan: job.plan,
+            stores: job.stores,
+            probes,
+            estimated_left_s: 0.0,
+            estimated_done_s: 0.0,
+            took_s: 0.0,
+        };
+        let all: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
+        let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
+        pace.estimated_left_s = (all * f64::from(job.plan.trials) - done).max(0.0);
+        pace
+    }
+
+    fn estimate(&self, cell: &Cell) -> f64 {
+        let seconds = |probe| self.plan.time(cell, self.stores, probe).trial_s;
+        self.probes.get(cell.site().as_ref()).map_or(1.0, seconds)
+    }
+
+    /// Takes into account how long a trial of `cell` took, in seconds.
+    pub fn ended(&mut self, cell: &Cell, took_s: f64) {
+        let estimate = self.estimate(cell);
+        self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
+        self.estimated_done_s += estimate;
+        self.took_s += took_s;
+    }
+
+    /// The time that the rest will take, as far as can be told.
+    pub fn left(&self) -> Option<Duration> {
+        let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
+        Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()
+    }
+}

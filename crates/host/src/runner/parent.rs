@@ -1,0 +1,266 @@
+//! The parent of all trials: goes through the schedule, runs each trial in a process of its own, and saves every result
+//! before the next begins.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::folder::RunFolder;
+use crate::runner::event::{Event, Listener};
+use crate::runner::exchange;
+use crate::runner::job::Job;
+use crate::runner::kill::Passed;
+use crate::runner::pace::Pace;
+use crate::runner::places::{PreparedPlaces, TrialFolder};
+use crate::runner::trial::{self, Trial};
+use crate::schedule;
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::measure::cgroup;
+use storebench_core::measure::limit::Reach;
+use storebench_core::result::{Failure, Outcome, TrialResult};
+
+/// The end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// The user interrupted it.
+    pub interrupted: bool,
+    /// Trials that failed, those of before included.
+    pub failed: u64,
+}
+
+/// Runs what is left of a job.
+///
+/// # Errors
+/// When a result can't be saved or a trial can't be started; trials that fail are results.
+pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+    exchange::remove(folder.path())?;
+    let mut places = PreparedPlaces::make(job)?;
+    let cgroups = places.find_cgroups();
+    let reach = Reach::here().with_memory_at(&cgroups);
+    let mut running = Running {
+        job,
+        done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
+        pace: Pace::new(job, places.probes()),
+        places,
+        cgroups,
+        reach,
+        passed: Passed::before(job),
+        results: job.done.to_vec(),
+        end: None,
+    };
+    let total = job.cells.len() as u64 * u64::from(job.plan.trials);
+    listener.hear(&Event::Started { total, done: job.done.len() as u64 });
+    running.end = job.plan.budget.and_then(|budget| Instant::now().checked_add(budget.0));
+    let mut block = 0;
+    while !job.interrupted.load(Ordering::Relaxed) {
+        let (cells, end) = if block < job.plan.trials {
+            (running.whole_block(block), None)
+        } else {
+            (running.further(block), running.end)
+        };
+        if cells.is_empty() {
+            break;
+        }
+        if block >= job.plan.trials {
+            listener.hear(&Event::Extended { by: cells.len() as u64 });
+        }
+        running.block(block, &cells, end, folder, listener)?;
+        block += 1;
+    }
+    let interrupted = job.interrupted.load(Ordering::Relaxed);
+    listener.hear(&Event::Ended { interrupted });
+    Ok(Ended { interrupted, ..Ended::of(&running.results) })
+}
+
+impl Ended {
+    /// The end of a run that has these results, all that it was to have.
+    pub fn of(results: &[TrialResult]) -> Ended {
+        let failed = results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. }));
+        Ended { interrupted: false, failed: failed.count() as u64 }
+    }
+}
+
+struct Running<'a> {
+    job: &'a Job<'a>,
+    done: HashSet<(String, u32)>,
+    places: PreparedPlaces,
+    /// Where trials can have cgroups of their own, or why they have none.
+    cgroups: std::result::Result<cgroup::Home, String>,
+    /// The limits that can be held.
+    reach: Reach,
+    pace: Pace<'a>,
+    /// The ways of opening a store that need no other kill check.
+    passed: Passed,
+    results: Vec<TrialResult>,
+    /// The end of the plan's budget, after which no trial beyond the plan's is begun.
+    end: Option<Instant>,
+}
+
+impl Running<'_> {
+    /// All cells, in the order of a block of the plan's.
+    fn whole_block(&self, block: u32) -> Vec<usize> {
+        schedule::block(self.job.cells.len(), block, self.job.plan.seed)
+    }
+
+    /// The cells of a block beyond the plan's trials; none where all is known that is asked for, or the time is over.
+    fn further(&self, block: u32) -> Vec<usize> {
+        let in_time = self.end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
+        match (self.job.beyond, self.job.enough) {
+            (Some(beyond), _) if in_time => beyond(&self.results),
+            (None, Some(enough)) if in_time && !enough(&self.results) => self.whole_block(block),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the time in which trials of a block may begin is over.
+    fn is_late(&self, block: u32) -> bool {
+        block >= self.job.certain_blocks
+            && !self.results.is_empty()
+            && self.job.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// The time that the rest takes, or may take where there is a moment for its end.
+    fn left(&self) -> Option<Duration> {
+        let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
+        // Until its end a budget is spent on what is undecided.
+        self.job.until.map(up_to).or_else(|| self.pace.left().max(self.end.map(up_to)))
+    }
+
+    /// Runs these cells, each once; none is begun after the `end`.
+    fn block(
+        &mut self,
+        block: u32,
+        cells: &[usize],
+        end: Option<Instant>,
+        folder: &mut RunFolder,
+        listener: &mut dyn Listener,
+    ) -> Result<()> {
+        let (job, listener) = (self.job, RefCell::new(listener));
+        let first = u64::from(block) * job.cells.len() as u64;
+        let goes_on = job.goes_on.map(|goes_on| goes_on(&self.results));
+        for (position, index) in (first..).zip(cells.iter().copied()) {
+            let cell = &job.cells[index];
+            let given_up = goes_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
+            if given_up || self.done.contains(&(cell.id(), block)) {
+                continue;
+            }
+            let is_over = end.is_some_and(|end| Instant::now() >= end);
+            if job.interrupted.load(Ordering::Relaxed) || self.is_late(block) || is_over {
+                break;
+            }
+            if !self.trial(cell, (position, block), folder, &listener)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one trial and saves its result; `false` when it was interrupted.
+    fn trial(
+        &mut self,
+        cell: &Cell,
+        (position, block): (u64, u32),
+        folder: &mut RunFolder,
+        listener: &RefCell<&mut dyn Listener>,
+    ) -> Result<bool> {
+        let (start, left) = (Instant::now(), self.left());
+        let place = self.places.of(cell)?;
+        let mut stage = place.folder.stage();
+        listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
+        let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
+        let result = match place.trial_folders.take(&mut stage, position, seed) {
+            // A program that mounts an image can be killed, or find no loop device: that is this trial's affair.
+            Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
+                Some(trial::not_begun(cell, (position, block), &place.beside, error.message))
+            }
+            taken => {
+                let TrialFolder { directory, file_creation_ns, device, disk } = taken?;
+                let trial = Trial {
+                    job: self.job,
+                    cell,
+                    position,
+                    block,
+                    folder: folder.path(),
+                    directory: &directory,
+                    device: &device,
+                    disk: disk.as_deref(),
+                    transit: place.transit,
+                    cgroups: &self.cgroups,
+                    reach: &self.reach,
+                    beside: &place.beside,
+                    servers: place.servers.as_deref(),
+                    file_creation_ns,
+                    passed: Some(&self.passed),
+                    template: place.trial_folders.template(),
+                    told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
+                };
+                let result = trial.run(&mut stage)?;
+                result.map(|result| blamed(result, folder, &directory)).transpose()?
+            }
+        };
+        // First, so that what a store took of the disk is free for its result.
+        let given_back = stage.give_back();
+        let left = given_back.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
+        match left {
+            // A server that has gone keeps it: that is noted, and in nobody's way.
+            Some(_) => stage.keep(),
+            None => drop(stage),
+        }
+        let goes_on = result.is_some();
+        if let Some(result) = result {
+            let took_s = start.elapsed().as_secs_f64();
+            let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
+            folder.append(&result)?;
+            self.pace.ended(cell, took_s);
+            listener.borrow_mut().hear(&Event::TrialEnded { result: &result });
+            self.passed.note(self.job, &result);
+            self.results.push(result);
+        }
+        match left {
+            Some(Error { message, .. }) => listener.borrow_mut().hear(&Event::Left { why: message }),
+            None => given_back?,
+        }
+        Ok(goes_on)
+    }
+}
+
+/// The result of a trial that did not end well, with the cause where that is under its folder.
+///
+/// # Errors
+/// When others tampered with our folders, which is no failure of the store's.
+fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
+    if result.outcome != Outcome::Ok {
+        folder.check()?;
+        if let Some(why) = lost(directory)? {
+            result.outcome.blame(Failure::Harness, &why);
+        }
+    }
+    Ok(result)
+}
+
+/// Why a trial's folder can't be used any more though nobody has moved it: the file system under it has failed.
+///
+/// # Errors
+/// When it was moved or deleted.
+fn lost(directory: &Path) -> Result<Option<String>> {
+    match fs::metadata(directory) {
+        Ok(there) if there.is_dir() => Ok(None),
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let daemon =
+                if error.kind() == ErrorKind::NotConnected { ", as its program has ended" } else { "" };
+            Ok(Some(format!("the file system under the store's files has failed{daemon}: {error}")))
+        }
+        _ => {
+            let message = format!(
+                "{} was moved or deleted while a trial was using it: leave storebench's folders alone during a run",
+                directory.display()
+            );
+            Err(Error::new(Exit::NotStorebench, message))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The process of a check that comes after a trial.
+
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use serde::de::DeserializeOwned;
+
+use crate::runner::exchange::{self, REPORT, SPEC};
+use crate::runner::supervise::{self, End, Limit};
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::workload::spec::Spec;
+
+/// Where such a process has its files, and who may end it.
+pub struct Room<'a> {
+    /// The run's folder.
+    pub folder: &'a Path,
+    /// The log of its processes, in the run's folder.
+    pub log: String,
+    /// The beginning of the errors when it can't be run, such as `running a kill check in`.
+    pub doing: &'static str,
+    /// Set by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Room<'_> {
+    /// Runs one; how it ended, and what it has told.
+    ///
+    /// # Errors
+    /// When its files can't be written, or it can't be started.
+    pub fn run<T: DeserializeOwned>(
+        &self,
+        spec: &Spec,
+        limit: Limit,
+    ) -> Result<(End, std::result::Result<T, String>)> {
+        exchange::ask(self.folder, spec)?;
+        let log = self.folder.join(&self.log);
+        // After what the trial itself has said.
+        let mut output = guard::open(self.folder, &self.log)?;
+        output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
+        let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
+        let end = supervise::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())
+            .map_err(Error::io(self.doing, self.folder))?;
+        Ok((end, exchange::answer(self.folder)))
+    }
+}

@@ -1,0 +1,196 @@
+//! The places of a run, each with a work folder, and the folder of each trial in them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::runner::devices;
+use crate::runner::job::Job;
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Result};
+use storebench_core::measure::cgroup;
+use storebench_core::measure::device::DeviceSpec;
+use storebench_core::place::Place;
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::image::Template;
+use storebench_core::place::probe::{self, Probe};
+use storebench_core::place::transit;
+use storebench_core::result::Transit;
+use storebench_core::stage::Stage;
+use storebench_core::store::{self, Kind};
+
+/// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
+const SLOW_CREATION: u64 = 4;
+/// Folders tried for a trial.
+const FOLDERS: u32 = 4;
+
+/// The places in which the run's cells are.
+pub struct PreparedPlaces {
+    by_place: BTreeMap<String, PreparedPlace>,
+}
+
+/// A place that is ready for trials.
+pub struct PreparedPlace {
+    /// The work folder.
+    pub folder: WorkFolder,
+    /// Where background loads have their files.
+    pub beside: PathBuf,
+    /// Where servers have what is no data; `None` where none takes part.
+    pub servers: Option<PathBuf>,
+    /// The costs of the place.
+    pub probe: Probe,
+    /// The time that requests take to a simulated disk and back, if it is on one.
+    pub transit: Option<Transit>,
+    /// The source of trials' folders.
+    pub trial_folders: TrialFolders,
+}
+
+/// The source of the folders for a place's trials.
+pub enum TrialFolders {
+    /// The user's own file system.
+    Shared {
+        /// The time of making a file there at first, in nanoseconds.
+        file_creation_ns: u64,
+        /// The block device under it, or why its counters can't be read.
+        device: std::result::Result<DeviceSpec, String>,
+    },
+    /// Each a file system of its own.
+    Image(Template),
+}
+
+/// The folder of one trial, and the device under it.
+pub struct TrialFolder {
+    /// The empty folder for the store's files.
+    pub directory: PathBuf,
+    /// The time of making an empty file in it, in nanoseconds.
+    pub file_creation_ns: u64,
+    /// The block device under it, or why its counters can't be read.
+    pub device: std::result::Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    pub disk: Option<PathBuf>,
+}
+
+impl PreparedPlaces {
+    /// Makes a work folder in each place of a job.
+    ///
+    /// # Errors
+    /// When a place can't be used.
+    pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
+        // A place that can't be had is among the job's, but no cell is in it.
+        let used: BTreeSet<Cow<'_, str>> = job.cells.iter().map(Cell::site).collect();
+        let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
+        let shared = places().filter_map(|(name, place)| match place {
+            Place::Directory(path) => Some((name.clone(), path.clone())),
+            Place::Image { .. } => None,
+        });
+        let mut devices = devices::shared(&shared.collect(), job.interrupted);
+        let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
+        // Of the machine, not of the disk.
+        let mut measured = None;
+        let prepare = |(name, place): (&String, &Place)| {
+            let mut folder = WorkFolder::create(place.directory())?;
+            // A program mounts without a loop device, and its user may have none.
+            let simulates = matches!(place, Place::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
+            if simulates && measured.is_none() {
+                measured = Some(transit::measure(&mut folder)?);
+            }
+            let transit = measured.filter(|_| simulates);
+            let (probe, trial_folders) = match place {
+                Place::Directory(_) => {
+                    let probe = folder.probe()?;
+                    let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
+                    (probe, TrialFolders::Shared { file_creation_ns: probe.file_creation_ns, device })
+                }
+                Place::Image { file_system, disk, .. } => {
+                    let cells = job.cells.iter().filter(|cell| cell.site() == *name);
+                    let bytes = trial_bytes(job, cells);
+                    let template = Template::make(&mut folder, file_system, disk.as_ref(), bytes)?;
+                    (template.probe(&mut folder)?, TrialFolders::Image(template))
+                }
+            };
+            let mut stage = folder.stage();
+            let beside = stage.folder("background")?;
+            let servers = any_server.then(|| stage.folder("servers")).transpose()?;
+            stage.keep();
+            Ok((name.clone(), PreparedPlace { folder, beside, servers, probe, transit, trial_folders }))
+        };
+        Ok(PreparedPlaces { by_place: places().map(prepare).collect::<Result<_>>()? })
+    }
+
+    /// The costs of the places.
+    pub fn probes(&self) -> BTreeMap<String, Probe> {
+        self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
+    }
+
+    /// Where trials can have cgroups of their own, or why they have none.
+    pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
+        let place = self.by_place.values_mut().next().ok_or("there is no place")?;
+        cgroup::Home::find(|home| place.folder.stage().group(home).map(drop))
+    }
+
+    /// The place of a cell.
+    ///
+    /// # Errors
+    /// When the job has no such place.
+    pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedPlace> {
+        self.by_place
+            .get_mut(cell.site().as_ref())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.site())))
+    }
+}
+
+/// The most room that a trial of one of these cells needs, in bytes.
+pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
+    cells.map(|cell| job.plan.room_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
+}
+
+impl TrialFolders {
+    /// Whether each is a file system in an image.
+    pub fn are_images(&self) -> bool {
+        matches!(self, TrialFolders::Image(_))
+    }
+
+    /// The image of which each is a copy, if they are that.
+    pub fn template(&self) -> Option<&Template> {
+        match self {
+            TrialFolders::Shared { .. } => None,
+            TrialFolders::Image(template) => Some(template),
+        }
+    }
+
+    /// Makes the folder of one trial. What is random in a simulated disk follows from the seed.
+    pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
+        match self {
+            TrialFolders::Shared { file_creation_ns, device } => {
+                let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
+                Ok(TrialFolder { directory, file_creation_ns, device: device.clone(), disk: None })
+            }
+            TrialFolders::Image(template) => {
+                let (directory, mounted) = template.mount(stage, &format!("trial-{position}"), seed)?;
+                let file_creation_ns =
+                    probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
+                let device = mounted
+                    .device
+                    .map(DeviceSpec::own)
+                    .ok_or_else(|| "there is no block device under the file system".to_owned());
+                Ok(TrialFolder { directory, file_creation_ns, device, disk: mounted.disk })
+            }
+        }
+    }
+}
+
+/// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for what was
+/// deleted before it: where making files is far slower than it was at `first`, another folder is tried.
+fn calm_folder(stage: &mut Stage<'_>, first: u64, position: u64) -> Result<(PathBuf, u64)> {
+    let slow = first.max(10_000) * SLOW_CREATION;
+    let mut attempt = 0;
+    loop {
+        let folder = stage.folder(&format!("trial-{position}-{attempt}"))?;
+        let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
+        attempt += 1;
+        if now < slow || attempt == FOLDERS {
+            return Ok((folder, now));
+        }
+        stage.give_back()?;
+    }
+}

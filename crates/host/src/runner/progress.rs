@@ -1,0 +1,224 @@
+//! Shows a run's progress: a bar with the time left on a terminal, a line now and then elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::runner::event::{Event, Listener};
+use storebench_core::result::Outcome;
+use storebench_core::shown;
+use storebench_core::units::{counted, grouped, rough_duration};
+use storebench_core::workload::loading::Loading;
+
+/// The listener that suits standard error.
+pub fn listener() -> Box<dyn Listener> {
+    if std::io::stderr().is_terminal() {
+        Box::new(Bar::new())
+    } else {
+        Box::new(Lines::new(std::io::stderr()))
+    }
+}
+
+/// A progress bar.
+struct Bar {
+    bar: ProgressBar,
+    /// The trial at hand.
+    cell: String,
+    failed: u64,
+}
+
+impl Bar {
+    fn new() -> Bar {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {prefix}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Bar { bar, cell: String::new(), failed: 0 }
+    }
+}
+
+impl Listener for Bar {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { total, done } => {
+                self.bar.set_length(*total);
+                self.bar.set_position(*done);
+                // Indicatif would panic where no thread can be made; then the bar moves at the ends of trials alone.
+                if std::thread::Builder::new().spawn(|| ()).is_ok() {
+                    self.bar.enable_steady_tick(Duration::from_secs(1));
+                }
+            }
+            Event::Extended { by } => self.bar.inc_length(*by),
+            Event::TrialStarted { cell, left, .. } => {
+                self.bar.set_prefix(
+                    left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
+                );
+                self.cell = shown::message(&cell.id());
+                self.bar.set_message(self.cell.clone());
+            }
+            Event::Loading { loading } => {
+                let loading = loading.map_or(String::new(), |loading| format!("{}; ", words(&loading)));
+                self.bar.set_message(format!("{loading}{}", self.cell));
+            }
+            Event::TrialEnded { result } => {
+                if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
+                    self.failed += 1;
+                    self.bar.suspend(|| say(&mut std::io::stderr(), &line));
+                }
+                self.bar.inc(1);
+            }
+            Event::Left { why } => self.bar.suspend(|| say(&mut std::io::stderr(), &left_for_now(why))),
+            Event::Ended { .. } => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+/// Lines, for logs and pipes.
+struct Lines<W> {
+    out: W,
+    total: u64,
+    done: u64,
+    last: Instant,
+}
+
+/// The width of a line, in columns: a cell with mixed sizes has a longer name.
+const WIDTH: usize = 100;
+
+/// A line at most so often.
+const EVERY: Duration = Duration::from_secs(10);
+
+impl<W: Write> Lines<W> {
+    fn new(out: W) -> Lines<W> {
+        Lines { out, total: 0, done: 0, last: Instant::now() }
+    }
+}
+
+impl<W: Write> Listener for Lines<W> {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { total, done } => (self.total, self.done) = (*total, *done),
+            Event::Extended { by } => self.total += by,
+            Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
+                self.last = Instant::now();
+                let left = left
+                    .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
+                let line = format!(
+                    "{} of {} done{left}; now {}",
+                    self.done,
+                    counted(self.total, "trial"),
+                    cell.id()
+                );
+                say(&mut self.out, &shown::within(&line, WIDTH));
+            }
+            Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
+                self.last = Instant::now();
+                say(&mut self.out, &words(loading));
+            }
+            Event::TrialStarted { .. } | Event::Loading { .. } => {}
+            Event::TrialEnded { result } => {
+                self.done += 1;
+                if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
+                    say(&mut self.out, &line);
+                }
+            }
+            Event::Left { why } => say(&mut self.out, &left_for_now(why)),
+            Event::Ended { interrupted } => {
+                let how = if *interrupted { "interrupted" } else { "done" };
+                say(&mut self.out, &format!("{how}: {} of {}", self.done, counted(self.total, "trial")));
+            }
+        }
+    }
+}
+
+/// Progress that can't be shown is no reason to stop a run.
+fn say(out: &mut dyn Write, line: &str) {
+    let _ = writeln!(out, "{}", shown::message(line));
+}
+
+fn left_for_now(why: &str) -> String {
+    format!("left for now: {why}")
+}
+
+/// The time left first, as a terminal cuts long lines.
+fn words(loading: &Loading) -> String {
+    let left =
+        loading.left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole(left))));
+    let rate = grouped(loading.rate_per_s().round() as u64);
+    let (doing, done, all) = (loading.doing.name(), grouped(loading.done), grouped(loading.all));
+    format!("{doing}: {left}{done} of {all} at {rate}/s")
+}
+
+fn whole(duration: Duration) -> Duration {
+    Duration::from_secs(duration.as_secs().max(1))
+}
+
+fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Ok => None,
+        Outcome::Failed { message, log, .. } if log.is_empty() => Some(format!("failed: {cell}: {message}")),
+        Outcome::Failed { message, log, .. } => Some(format!("failed: {cell}: {message} (log: {log})")),
+        Outcome::Unsupported { message } => Some(format!("unsupported: {cell}: {message}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::workload::loading::Doing;
+
+    #[test]
+    fn lines_tell_of_the_start_of_failures_and_of_the_end() {
+        let mut lines = Lines::new(Vec::new());
+        let text = r#"{"store":"sqlite","record_size":"1B..1KiB","records":"100","data":"compressible","guarantee":"power"}"#;
+        let cell: storebench_core::cell::Cell = serde_json::from_str(text).unwrap();
+        let message = String::from("the disk is full");
+        let outcome = Outcome::Failed {
+            reason: storebench_core::result::Failure::DiskFull,
+            message,
+            log: "logs/1.log".into(),
+        };
+        let result = storebench_core::result::TrialResult {
+            format: 1,
+            cell: cell.clone(),
+            block: 0,
+            position: 0,
+            started: String::new(),
+            wall_s: 1.0,
+            stage_s: None,
+            load_1min: None,
+            others_processors: None,
+            background: None,
+            machine: None,
+            disk: None,
+            file_creation_ns: None,
+            course: None,
+            outcome,
+            measured: None,
+        };
+        lines.hear(&Event::Started { total: 2, done: 0 });
+        lines.hear(&Event::TrialStarted {
+            cell: &cell,
+            position: 0,
+            left: Some(Duration::from_millis(61_500)),
+        });
+        let loading =
+            Loading { doing: Doing::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
+        lines.hear(&Event::Loading { loading: Some(loading) });
+        lines.last -= EVERY;
+        lines.hear(&Event::Loading { loading: Some(loading) });
+        lines.hear(&Event::Loading { loading: None });
+        lines.hear(&Event::TrialEnded { result: &result });
+        lines.last -= EVERY;
+        let mixed = r#"{"store":"sqlite","record_size":"90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB","records":"100"}"#;
+        let mixed: storebench_core::cell::Cell = serde_json::from_str(mixed).unwrap();
+        lines.hear(&Event::TrialStarted { cell: &mixed, position: 1, left: Some(Duration::from_secs(9)) });
+        lines.hear(&Event::Ended { interrupted: true });
+        let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
+            loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\
+            failed: sqlite/1B..1KiB/100..500/compressible/power: the disk is full (log: logs/1.log)\n\
+            1 of 2 trials done, about 9 s left; now sqlite/90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB/10...\n\
+            interrupted: 1 of 2 trials\n";
+        assert_eq!(String::from_utf8(lines.out).unwrap(), expected);
+    }
+}

@@ -1,0 +1,219 @@
+//! The parent's side of the recovery check (`workload/recover.rs`): how long a store takes to open after its process was killed.
+
+use std::time::Duration;
+
+use storebench_disk::random::Random;
+
+use crate::runner::part::Room;
+use crate::runner::supervise::{End, Limit};
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::measure::page_cache::{self, Emptied};
+use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopened};
+use storebench_core::units::counted;
+use storebench_core::workload::recover::RecoverTold;
+use storebench_core::workload::spec::{Part, RecoverEnd, RecoverPart, Spec};
+
+/// The kills of a store of one size while its files are in memory.
+const KILLS: usize = 5;
+/// The most records that are added at once, as a part of those that the store has at first.
+const MOST_ADDED: u64 = 10;
+/// The most that are added before a power cut: a journal of what is not synced is kept in memory.
+const MOST_BEFORE_CUT: u64 = 10_000;
+
+/// A process in which the store lives, from its opening to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    /// Creates it, with its first records.
+    First,
+    /// After a kill.
+    Killed,
+    /// After a kill, the last of these: nothing is added, and it is closed.
+    LastKilled,
+    /// After it was closed.
+    Closed,
+    /// After it was closed, with nothing of its files in memory.
+    ColdClosed,
+    /// After a kill, with nothing of its files in memory.
+    ColdKilled,
+    /// Up to a power cut. A journal of its writes takes time, so its opening tells nothing.
+    BeforeCut,
+    /// After a power cut.
+    Cut,
+}
+
+impl Life {
+    /// The lives of a store in their order, with a power cut where there is to be one.
+    fn all(cuts: bool) -> Vec<Life> {
+        let mut lives = vec![Life::First];
+        lives.extend([Life::Killed; KILLS - 1]);
+        lives.extend([Life::LastKilled, Life::Closed, Life::ColdClosed, Life::ColdKilled]);
+        if cuts {
+            lives.extend([Life::BeforeCut, Life::Cut]);
+        }
+        lives
+    }
+
+    /// Whether nothing of its files is in memory when it begins.
+    fn is_cold(self) -> bool {
+        matches!(self, Life::ColdClosed | Life::ColdKilled | Life::Cut)
+    }
+
+    fn end(self) -> RecoverEnd {
+        match self {
+            Life::First | Life::Killed | Life::ColdClosed => RecoverEnd::Killed,
+            Life::LastKilled | Life::Closed | Life::ColdKilled | Life::Cut => RecoverEnd::Closes,
+            Life::BeforeCut => RecoverEnd::Cut,
+        }
+    }
+
+    /// The records that it adds: up to a tenth of those that the store has at first, so that the log is now fuller, now emptier.
+    fn adds(self, first: u64, random: &mut Random) -> u64 {
+        let some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
+        match self {
+            Life::First => first,
+            Life::Killed | Life::Closed | Life::ColdClosed => some(random, u64::MAX),
+            Life::BeforeCut => some(random, MOST_BEFORE_CUT),
+            Life::LastKilled | Life::ColdKilled | Life::Cut => 0,
+        }
+    }
+
+    /// Puts its opening where the result has it.
+    fn keep(self, recovery: &mut Recovery, opened: Reopened) {
+        match self {
+            Life::First => recovery.created_ns = opened.open_ns,
+            Life::Killed | Life::LastKilled => recovery.killed.push(opened),
+            Life::Closed => recovery.closed = opened,
+            Life::ColdClosed => recovery.cold_closed = Some(opened),
+            Life::ColdKilled => recovery.cold_killed = Some(opened),
+            Life::BeforeCut => {}
+            Life::Cut => recovery.cut = Some(opened),
+        }
+    }
+}
+
+/// The longest that one of its processes may take: a while, and more the more records it adds or counts.
+const LONGEST: Duration = Duration::from_secs(60);
+const RECORDS_A_SECOND: u64 = 2_000;
+
+/// A recovery check that is about to be made.
+pub struct Check<'a> {
+    /// The way in which its store is opened.
+    pub spec: Spec,
+    /// Where its processes have their files.
+    pub room: Room<'a>,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// Whether it has a power cut: of a store that promises to survive one.
+    pub cuts: bool,
+}
+
+/// The outcome of a recovery check.
+pub enum Checked {
+    /// The result that tells it.
+    As(RecoveryCheck),
+    /// Acknowledged records were missing.
+    Failed(String),
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// The end of one of its processes.
+enum Lived {
+    Opened(Reopened),
+    NotUndone(String),
+    Lost(String),
+    Not(String),
+    Interrupted,
+}
+
+impl Check<'_> {
+    /// Makes it with stores of so many records, in the trial's folder, which is emptied before each.
+    ///
+    /// # Errors
+    /// When the folder can't be emptied, or a process can't be started.
+    pub fn make(&self, sizes: &[u64]) -> Result<Checked> {
+        let mut made = RecoveryCheck::default();
+        for records in sizes {
+            self.empty()?;
+            let mut recovery = Recovery { records: *records, ..Recovery::default() };
+            match self.kill_again_and_again(&mut recovery)? {
+                Lived::Opened(_) => made.sizes.push(recovery),
+                Lived::NotUndone(why) => {
+                    recovery.not_cut = Some(why);
+                    made.sizes.push(recovery);
+                }
+                Lived::Lost(message) => return Ok(Checked::Failed(format!("recovery check: {message}"))),
+                Lived::Interrupted => return Ok(Checked::Interrupted),
+                Lived::Not(reason) => {
+                    made.not_made = Some(format!("with {}: {reason}", counted(*records, "record")));
+                    break;
+                }
+            }
+        }
+        self.empty()?;
+        Ok(Checked::As(made))
+    }
+
+    /// Nothing of it stays behind: with many records it is larger than the trial.
+    fn empty(&self) -> Result<()> {
+        let directory = &self.spec.directory;
+        guard::remove_made(directory)
+            .and_then(|()| std::fs::create_dir(directory))
+            .map_err(Error::io("emptying", directory))
+    }
+
+    /// Lets a store live its lives. Gives the first end that was not as it should be.
+    fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<Lived> {
+        let mut random = Random::seeded(self.seed);
+        let (mut records, mut added) = (0, 0);
+        for life in Life::all(self.cuts) {
+            if life.is_cold() {
+                match self.emptied() {
+                    Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
+                    None => {
+                        let why = "the files can't be taken out of memory";
+                        recovery.not_cut = self.cuts.then(|| why.into());
+                        break;
+                    }
+                }
+            }
+            let adds = life.adds(recovery.records, &mut random);
+            match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
+                Lived::Opened(opened) => life.keep(recovery, Reopened { added, ..opened }),
+                Lived::Lost(message) if life == Life::Cut => {
+                    return Ok(Lived::Lost(format!("{message}, and what it had not synced was undone")));
+                }
+                ended => return Ok(ended),
+            }
+            (records, added) = (records + adds, adds);
+        }
+        Ok(Lived::Opened(recovery.closed))
+    }
+
+    /// Nothing of the store's files is in memory, which nobody has open; `None` where that can't be had.
+    fn emptied(&self) -> Option<Emptied> {
+        page_cache::empty(&self.spec.directory).ok()
+    }
+
+    fn live(&self, part: RecoverPart) -> Result<Lived> {
+        let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
+        let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
+        let limit = Limit { whole, room: Duration::ZERO, name: "the recovery check's" };
+        let (end, told) =
+            self.room.run(&Spec { part: Some(Part::Recover(part)), ..self.spec.clone() }, limit)?;
+        Ok(match (end, told) {
+            (End::Interrupted, _) => Lived::Interrupted,
+            (_, Ok(RecoverTold::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),
+            (_, Ok(RecoverTold::Failed { message, .. })) => Lived::Not(message),
+            (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoverTold::Opened(reopened))) => {
+                Lived::Opened(reopened)
+            }
+            (End::Badly { signal: Some(9), .. }, Ok(RecoverTold::NotUndone(why))) => Lived::NotUndone(why),
+            (End::Badly { message, .. }, _) => Lived::Not(message),
+            (End::Unsaved(error), _) => Lived::Not(format!("its report could not be written: {error}")),
+            (End::Well, Ok(RecoverTold::NotUndone(why))) => Lived::Not(format!("it was not killed: {why}")),
+            (End::Well, Err(error)) => Lived::Not(format!("it left no readable result: {error}")),
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! Tries the settings of stores before a run: one short trial for each value. What would fail in every trial is told before the
+//! first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::plan::{Period, Plan};
+use crate::runner::job::Job;
+use crate::runner::places::trial_bytes;
+use crate::runner::trial::Trial;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::error::{Error, Result};
+use storebench_core::measure::limit::Reach;
+use storebench_core::place::Place;
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::image::Template;
+use storebench_core::result::{Failure, Outcome, TrialResult};
+use storebench_core::workload::table::parameter;
+
+/// The longest that a value is tried.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The parameters that are set so that a trial takes a moment.
+const PARAMETERS: [(&str, &str); 7] = [
+    ("operations", "1"),
+    ("rounds", "1"),
+    ("warm_up", "0"),
+    ("limit", "20"),
+    ("speed", "max"),
+    ("rest", "0ms"),
+    ("after_load", "at-once"),
+];
+/// Operations of each kind where their time is looked at: the first ones are slower.
+const TIMED_OPERATIONS: &str = "5";
+/// The same where the work goes on for a time.
+const DURATION: (&str, &str) = ("duration", "1ms");
+/// The values that a cell gets on these axes, as far as it has them.
+const AXES: [(&str, &str); 10] = [
+    // Whether a setting is taken is for the engine to say, not for the limits.
+    ("machine", "here"),
+    ("records", "10..20"),
+    ("record_size", "100B"),
+    ("rate", "closed"),
+    ("cache", "warm"),
+    ("background", "none"),
+    ("rows", "10"),
+    ("data_size", "16KiB"),
+    ("transactions", "2"),
+    ("statements", "1"),
+];
+
+/// The findings of short trials.
+#[derive(Debug, Default)]
+pub struct Rehearsal {
+    /// Settings with which no trial can succeed.
+    pub refused: Vec<Refused>,
+    /// The trials that did, by their cell's id in the run.
+    pub results: BTreeMap<String, TrialResult>,
+}
+
+/// Which cells are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// As many as it takes to try each value of each setting once.
+    EachSetting,
+    /// Each that has settings, with some more work, to tell how long the run will take.
+    EachCell,
+}
+
+/// Settings with which no trial can succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The store and its settings, in words: `sqlite page_size=1000`.
+    pub what: String,
+    /// The error.
+    pub why: String,
+}
+
+/// Tries each value of each setting that the cells have, with each guarantee, in a folder of its own in the cell's place. `None`
+/// when it was interrupted.
+///
+/// # Errors
+/// When a trial can't be started.
+pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
+    let plan = shortened(job.plan, extent)?;
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let mut tried = BTreeSet::new();
+    let mut rehearsal = Rehearsal::default();
+    for cell in job.cells {
+        let settings = job.plan.settings_of(cell);
+        let fresh = settings.iter().filter(|(name, value)| {
+            tried.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
+        });
+        if fresh.count() == 0 && (extent == Extent::EachSetting || settings.is_empty()) {
+            continue;
+        }
+        if job.interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let Some(result) = tried_out(&job, &small(cell)?, extent)? else { return Ok(None) };
+        let why = match result.outcome {
+            Outcome::Ok => {
+                rehearsal.results.insert(cell.id(), result);
+                continue;
+            }
+            // Lack of room or speed in the place is for the run to find.
+            Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
+            Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
+        };
+        let refusal = Refused { what: in_words(cell, &settings), why };
+        if !rehearsal.refused.contains(&refusal) {
+            rehearsal.refused.push(refusal);
+        }
+    }
+    Ok(Some(rehearsal))
+}
+
+/// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When a trial can't be started.
+pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
+    let plan = shortened(job.plan, Extent::EachSetting)?;
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let mut tried = Vec::with_capacity(job.cells.len());
+    for cell in job.cells {
+        let interrupted = || job.interrupted.load(Ordering::Relaxed);
+        let Some(result) = tried_out(&job, &small(cell)?, Extent::EachSetting)?.filter(|_| !interrupted())
+        else {
+            return Ok(None);
+        };
+        tried.push(TrialResult { cell: cell.clone(), ..result });
+    }
+    Ok(Some(tried))
+}
+
+/// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When the trial can't be started.
+pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+    tried_out(job, cell, Extent::EachSetting)
+}
+
+fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
+    let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{} {}", cell.store(), settings.join(" "))
+}
+
+/// The plan, with as little work as there can be.
+fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
+    let mut plan = plan.clone();
+    plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
+    // Which settings a server takes does not depend on who asks.
+    plan.clients = Vec::new();
+    let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
+    for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
+        if let Some(parameter) = parameter(name).filter(|_| plan.workload.has(name)) {
+            plan.parameters.set(parameter, value).map_err(ours)?;
+        }
+    }
+    if let Some(operations) = parameter("operations").filter(|own| plan.workload.has(own.name))
+        && extent == Extent::EachCell
+    {
+        plan.parameters.set(operations, TIMED_OPERATIONS).map_err(ours)?;
+    }
+    Ok(plan)
+}
+
+/// The cell, with as little data as there can be.
+fn small(cell: &Cell) -> Result<Cell> {
+    let mut small = cell.clone();
+    for (axis, value) in AXES {
+        if let Some(axis) = Axis::named(axis).filter(|axis| cell.value(*axis).is_some()) {
+            small.set(axis, axis.read(value).map_err(ours)?);
+        }
+    }
+    Ok(small)
+}
+
+fn ours(message: String) -> Error {
+    Error::new(storebench_core::error::Exit::Failure, format!("trying the settings: {message}"))
+}
+
+/// Runs one trial; `None` when it was interrupted.
+fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
+    let Some(place) = job.places.get(cell.site().as_ref()) else { return Ok(None) };
+    let mut work = WorkFolder::create(place.directory())?;
+    let template = match place {
+        // The time that it takes depends on the file system. Which settings an engine takes does not.
+        Place::Image { file_system, disk, .. } if extent == Extent::EachCell => {
+            let bytes = trial_bytes(job, [cell].into_iter());
+            Some(Template::make(&mut work, file_system, disk.as_ref(), bytes)?)
+        }
+        _ => None,
+    };
+    let mut stage = work.stage();
+    let folder = stage.folder("rehearsal")?;
+    let directory = match &template {
+        Some(template) => template.mount(&mut stage, "store", 0)?.0,
+        None => stage.folder("store")?,
+    };
+    let logs = folder.join("logs");
+    fs::create_dir(&logs).map_err(Error::io("making", &logs))?;
+    let unmeasured = || "nothing is measured".to_owned();
+    let trial = Trial {
+        job,
+        cell,
+        position: 0,
+        block: 0,
+        folder: &folder,
+        directory: &directory,
+        device: &Err(unmeasured()),
+        disk: None,
+        transit: None,
+        cgroups: &Err(unmeasured()),
+        reach: &Reach::here(),
+        beside: Path::new(""),
+        servers: None,
+        file_creation_ns: 0,
+        passed: None,
+        template: None,
+        told: &|_| (),
+    };
+    trial.run(&mut stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use storebench_core::axis::Value;
+
+    #[test]
+    fn what_is_tried_is_as_small_as_can_be() {
+        let mut plan = plan::find("crud").unwrap();
+        let text =
+            |plan: &Plan, name: &str| plan.parameters.text(parameter(name).unwrap()).map(str::to_owned);
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
+        assert_eq!(text(&short, "operations").as_deref(), Some("1"));
+        assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
+        plan.parameters.set(parameter("duration").unwrap(), "60s").unwrap();
+        plan.timeout = Period(Duration::from_secs(5));
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
+        assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
+
+        let timed = shortened(&plan, Extent::EachCell).unwrap();
+        assert_eq!(text(&timed, "operations").as_deref(), Some(TIMED_OPERATIONS));
+
+        let setting = Axis::named("sqlite.page_size").unwrap();
+        let cell = Cell::of("sqlite")
+            .with(Axis::RECORDS, Axis::RECORDS.read("1M").unwrap())
+            .with(Axis::RATE, Axis::RATE.read("5/s").unwrap())
+            .with(setting, Value::word("8192"));
+        let small = small(&cell).unwrap();
+        assert_eq!(small.id(), "sqlite/10..20/sqlite.page_size=8192");
+    }
+}

@@ -1,0 +1,451 @@
+//! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use storebench_disk::counts::{self, Counts};
+
+use crate::folder::is_full;
+use crate::runner::background::{Finished, Launch, Load, Process, Started};
+use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
+use crate::runner::job::Job;
+use crate::runner::kill::Passed;
+use crate::runner::limits::{Limiting, Site};
+use crate::runner::part::Room;
+use crate::runner::supervise::{self, End, Limit};
+use crate::schedule;
+use storebench_core::background;
+use storebench_core::cell::{Background, Cell, HERE};
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::kernel::room;
+use storebench_core::measure::cgroup::{self, Group};
+use storebench_core::measure::course::Sights;
+use storebench_core::measure::device::{BlockDevice, DeviceSpec};
+use storebench_core::measure::environment;
+use storebench_core::measure::limit::Reach;
+use storebench_core::measure::others;
+use storebench_core::place::image::{HOLDER, Template};
+use storebench_core::place::probe::Probe;
+use storebench_core::result::{
+    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
+};
+use storebench_core::stage::Stage;
+use storebench_core::workload::audit;
+use storebench_core::workload::case::Time;
+use storebench_core::workload::loading::Loading;
+use storebench_core::workload::spec::{Report, Spec};
+
+mod checks;
+
+/// The time in which clients notice that the trial's process has gone.
+const CLIENTS_END: Duration = Duration::from_secs(1);
+
+/// The result of a trial that there was no place for on the disk of this folder, with the reason.
+pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
+    let (reason, message) = match room::is_used_up(beside) {
+        true => (Failure::DiskFull, format!("{HOLDER} was full: {message}")),
+        false => (Failure::Harness, message),
+    };
+    TrialResult {
+        format: FORMAT_VERSION,
+        cell: cell.clone(),
+        block,
+        position,
+        started: jiff::Timestamp::now().to_string(),
+        wall_s: 0.0,
+        stage_s: None,
+        load_1min: environment::load_1min(),
+        others_processors: None,
+        disk: None,
+        background: None,
+        machine: None,
+        file_creation_ns: None,
+        course: None,
+        outcome: Outcome::Failed { reason, message, log: String::new() },
+        measured: None,
+    }
+}
+
+/// A trial that is about to run.
+pub struct Trial<'a> {
+    /// The job that it is part of.
+    pub job: &'a Job<'a>,
+    /// The cell that is run.
+    pub cell: &'a Cell,
+    /// Its position in the run, from 0.
+    pub position: u64,
+    /// Its block, from 0.
+    pub block: u32,
+    /// The run's folder.
+    pub folder: &'a Path,
+    /// The empty folder for the store's files.
+    pub directory: &'a Path,
+    /// The block device under it, or why its counters can't be read.
+    pub device: &'a std::result::Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if there is one.
+    pub disk: Option<&'a Path>,
+    /// The time that requests take to it and back.
+    pub transit: Option<Transit>,
+    /// Where it can have a cgroup of its own, or why it has none.
+    pub cgroups: &'a std::result::Result<cgroup::Home, String>,
+    /// The limits that can be held here.
+    pub reach: &'a Reach,
+    /// Where its background load has its files.
+    pub beside: &'a Path,
+    /// Where servers have what is no data; `None` where none takes part.
+    pub servers: Option<&'a Path>,
+    /// The time of making an empty file in its folder, in nanoseconds.
+    pub file_creation_ns: u64,
+    /// The ways of opening a store that have passed a kill check; `None` where none is made.
+    pub passed: Option<&'a Passed>,
+    /// The file system of its place, where that is an image.
+    pub template: Option<&'a Template>,
+    /// Hears how far its loading is.
+    pub told: &'a dyn Fn(Option<Loading>),
+}
+
+/// The outcome of a trial.
+struct Ran {
+    report: Report,
+    wall_s: f64,
+    course: Option<Course>,
+    /// The processors that others kept busy meanwhile.
+    others: Option<f64>,
+    background: Option<BackgroundReport>,
+    /// The log that tells most about it, relative to the run folder.
+    log: String,
+}
+
+impl Ran {
+    /// Without a process.
+    fn not_at_all(report: Report) -> Ran {
+        Ran { report, wall_s: 0.0, course: None, others: None, background: None, log: String::new() }
+    }
+}
+
+impl Trial<'_> {
+    /// Runs it on a stage that holds its folder; `None` when it was interrupted.
+    ///
+    /// # Errors
+    /// When its process can't be started or its result can't be saved.
+    pub fn run(&self, stage: &mut Stage<'_>) -> Result<Option<TrialResult>> {
+        let load_1min = environment::load_1min();
+        let started = jiff::Timestamp::now().to_string();
+        let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
+        let group = self.cgroups.as_ref().map_err(String::clone).and_then(|home| stage.group(home));
+        let limiting = self.limiting(stage, group.as_ref().ok());
+        let before = self.disk_counts();
+        let (ran, machine) = match &limiting {
+            Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
+            limited => {
+                let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
+                let sights = self.sights(group.as_ref().ok());
+                exchange::ask(self.folder, &self.spec(group, limiting))?;
+                let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
+                (ran, limiting.map(Limiting::report))
+            }
+        };
+        let disk = self.disk_report(before);
+        let ran = ran.map(|ran| self.on_its_disk(ran, disk.is_some()));
+        let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
+        let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
+        let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
+        exchange::remove(self.folder)?;
+        let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
+            self.remove(&self.log())?;
+            self.remove(&self.background_log())?;
+            return Ok(None);
+        };
+        let (outcome, measured) = match report {
+            Report::Ok { mut measured } => {
+                let doubts = disk.as_ref().map(|disk| disk.doubts(&measured));
+                measured.doubts.extend(doubts.into_iter().flatten());
+                (Outcome::Ok, Some(*measured))
+            }
+            Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),
+            Report::Unsupported { message } => (Outcome::Unsupported { message }, None),
+        };
+        self.remove_empty_logs(&outcome)?;
+        Ok(Some(TrialResult {
+            format: FORMAT_VERSION,
+            cell: self.cell.clone(),
+            block: self.block,
+            position: self.position,
+            started,
+            wall_s,
+            stage_s: None,
+            load_1min,
+            others_processors: others.filter(|_| !self.is_elsewhere()),
+            background,
+            machine,
+            disk,
+            file_creation_ns: Some(self.file_creation_ns),
+            course,
+            outcome,
+            measured,
+        }))
+    }
+
+    /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
+    /// trial, and a trial during which the load was not at work is no measurement.
+    fn beside_background(
+        &self,
+        stage: &mut Stage<'_>,
+        limiting: Option<&Limiting>,
+        sights: &Sights,
+        files: (&Path, &Path),
+    ) -> Result<Option<Ran>> {
+        if self.cell.background() == Background::None {
+            return self.alone(limiting, sights, files, None);
+        }
+        let log = self.background_log();
+        let output = guard::rewrite(self.folder, &log)?;
+        let log = self.folder.join(log);
+        let program = storebench_core::lifeline::this_program()
+            .map_err(Error::io("finding this program from", self.folder))?;
+        let launch =
+            Launch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
+        let process = stage
+            .load(|| Process::start(launch, output), Process::id)
+            .map_err(Error::io("starting a load in", self.beside))?;
+        let started = Load::start(launch, process, self.job.interrupted);
+        let not_run = |report| Ran { log: self.background_log(), ..Ran::not_at_all(report) };
+        let load = match started {
+            Started::AtWork(load) => load,
+            Started::Interrupted => return Ok(None),
+            Started::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
+            Started::Failed(message) => {
+                return Ok(Some(not_run(Report::Failed { reason: Failure::Harness, message })));
+            }
+        };
+        let from_ns = background::now_ns();
+        let ran = self.alone(limiting, sights, files, Some(load.id()))?;
+        let to_ns = background::now_ns();
+        let Some(mut ran) = ran else { return Ok(None) };
+        let Finished { report, complaint } = load.finish(from_ns, to_ns);
+        ran.background = Some(report);
+        if let (Report::Ok { .. }, Some(message)) = (&ran.report, complaint) {
+            ran.report = Report::Failed { reason: Failure::Harness, message };
+            ran.log = self.background_log();
+        }
+        Ok(Some(ran))
+    }
+
+    /// Runs its process, beside the process of a load if there is one; `None` when it was interrupted.
+    fn alone(
+        &self,
+        limiting: Option<&Limiting>,
+        sights: &Sights,
+        (spec, out): (&Path, &Path),
+        load: Option<u32>,
+    ) -> Result<Option<Ran>> {
+        let log = self.folder.join(self.log());
+        let output = guard::rewrite(self.folder, &self.log())?;
+        let start = Instant::now();
+        let limit = Limit { whole: self.job.plan.timeout.0, room: self.room(), name: "--timeout" };
+        let by = limiting.map(Limiting::scope).unwrap_or_default();
+        let run = || {
+            let output = (&*log, output);
+            supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
+        };
+        let others = others::Watch::start(load).ok();
+        let (end, course) = sights.during(run);
+        let others = others.and_then(|others| others.processors());
+        let end = end.map_err(Error::io("running a trial in", self.folder))?;
+        if !self.job.plan.clients.is_empty() && matches!(end, End::Interrupted | End::Badly { .. }) {
+            // It was killed. Its clients end when they notice that; what they write after its records are dropped would stay there.
+            std::thread::sleep(CLIENTS_END);
+        }
+        let wall_s = start.elapsed().as_secs_f64();
+        let report = match end {
+            End::Interrupted => return Ok(None),
+            End::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
+                reason: Failure::DiskFull,
+                message: "the disk was full: not even the trial's report could be written".into(),
+            },
+            End::Unsaved(error) => {
+                self.remove(REPORT)?;
+                return Err(Error::io("saving a trial's result in", self.folder)(error));
+            }
+            End::Badly { reason, message, .. } => match limiting.and_then(Limiting::killed) {
+                Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
+                None => Report::Failed { reason, message },
+            },
+            End::Well => match (self.answer(), limiting.and_then(Limiting::killed)) {
+                // A server was killed, and the trial has noticed.
+                (Report::Failed { .. }, Some(message)) => {
+                    Report::Failed { reason: Failure::OutOfMemory, message }
+                }
+                (report, _) => report,
+            },
+        };
+        let report = match report {
+            // Engines tell of a full disk in words of their own, or die of it.
+            Report::Failed {
+                reason: reason @ (Failure::Store | Failure::Crashed | Failure::TimedOut),
+                message,
+            } => match self.full_disk() {
+                Some(disk) => {
+                    let message = format!("{disk} was full: {message}");
+                    Report::Failed { reason: Failure::DiskFull, message }
+                }
+                None => Report::Failed { reason, message },
+            },
+            report => report,
+        };
+        Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
+    }
+
+    /// Whether its store is a server that was running before: what that does is not told from what others do.
+    fn is_elsewhere(&self) -> bool {
+        self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
+    }
+
+    /// The disk that has no room left, if one hasn't: that of the store's files, or that of the image in which they are.
+    fn full_disk(&self) -> Option<&'static str> {
+        // A place without a block device is in no image, and a simulated disk mostly in memory.
+        let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
+        let disks = [(self.directory, "the disk")].into_iter().chain(holder);
+        disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
+    }
+
+    /// The device and cgroup that are looked at while it runs.
+    fn sights(&self, group: Option<&Group>) -> Sights {
+        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
+        Sights { device, group: group.cloned() }
+    }
+
+    /// The limits' holder, made on the stage, if its machine has limits; or why they can't be held.
+    fn limiting(
+        &self,
+        stage: &mut Stage<'_>,
+        counting: Option<&Group>,
+    ) -> Option<std::result::Result<Limiting, String>> {
+        let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
+        let counting = self.cgroups.as_ref().ok().zip(counting);
+        let told = self.folder.join(LIMITS);
+        let site = Site { reach: self.reach, device: self.device, counting, told: &told };
+        Some(Limiting::take(stage, self.cell, &machine, site))
+    }
+
+    /// The counts of the simulated disk under it, where there is one and it is at work.
+    fn disk_counts(&self) -> Option<Counts> {
+        self.disk.and_then(|folder| counts::read(folder).ok())
+    }
+
+    /// Its counts since.
+    fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
+        let counts = self.disk_counts()?.since(&before?);
+        Some(DiskReport { name: self.cell.disk().to_owned(), transit: self.transit, counts })
+    }
+
+    /// The outcome, which is a failure of the harness where a simulated disk has gone: its store can't be blamed.
+    fn on_its_disk(&self, ran: Ran, is_there: bool) -> Ran {
+        let said = match &ran.report {
+            _ if self.disk.is_none() || is_there => return ran,
+            Report::Unsupported { .. } => return ran,
+            Report::Ok { .. } => String::new(),
+            Report::Failed { message, .. } => format!("; the trial said: {message}"),
+        };
+        let message = format!("the server of the simulated disk {} ended{said}", self.cell.disk());
+        Ran { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
+    }
+
+    /// Whether there was a simulated disk, which has gone.
+    fn has_lost_disk(&self) -> bool {
+        self.disk.is_some() && self.disk_counts().is_none()
+    }
+
+    fn unsupported(&self, message: String) -> Ran {
+        Ran { log: self.log(), ..Ran::not_at_all(Report::Unsupported { message }) }
+    }
+
+    /// Whether the store's files are on the disk of the results, so that it can be the store that filled it.
+    fn shares_a_disk(&self) -> bool {
+        let device = |path: &Path| fs::metadata(path).map(|folder| folder.dev()).ok();
+        device(self.folder).is_some() && device(self.folder) == device(self.directory)
+    }
+
+    /// The time beyond its limit that it may take: to be read back, and for rests that were asked for.
+    fn room(&self) -> Duration {
+        /// A slow disk's.
+        const SLOW: Probe =
+            Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
+        let plan = self.job.plan;
+        let Time { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
+        audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
+    }
+
+    fn room_of_check(&self, doing: &'static str) -> Room<'_> {
+        Room { folder: self.folder, log: self.log(), doing, interrupted: self.job.interrupted }
+    }
+
+    fn log(&self) -> String {
+        format!("logs/{:06}.log", self.position)
+    }
+
+    fn background_log(&self) -> String {
+        format!("logs/{:06}-background.log", self.position)
+    }
+
+    /// Removes logs that say nothing, but for the one that a failure names.
+    fn remove_empty_logs(&self, outcome: &Outcome) -> Result<()> {
+        for name in [self.log(), self.background_log()] {
+            let named = matches!(outcome, Outcome::Failed { log, .. } if *log == name);
+            if !named && fs::symlink_metadata(self.folder.join(&name)).is_ok_and(|log| log.len() == 0) {
+                self.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a file from the run's folder, if it is there.
+    fn remove(&self, name: &str) -> Result<()> {
+        guard::remove(self.folder, name)
+    }
+
+    /// The words to its process.
+    fn spec(&self, group: std::result::Result<Group, String>, limiting: Option<&Limiting>) -> Spec {
+        let plan = self.job.plan;
+        let group = match limiting {
+            Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
+            _ => group,
+        };
+        Spec {
+            parent: std::process::id(),
+            cell: self.cell.clone(),
+            directory: self.directory.to_path_buf(),
+            beside: self.servers.map(Path::to_path_buf),
+            workload: plan.workload,
+            parameters: plan.parameters.clone(),
+            settings: plan.settings_to_open(self.cell, self.job.stores),
+            seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
+            device: self.device.clone(),
+            disk: self.disk.map(Path::to_path_buf),
+            group,
+            memory_limit: plan.memory_limit(self.cell),
+            limits: limiting.map(Limiting::order),
+            judged: plan.judge_settings,
+            part: None,
+            library: self
+                .job
+                .stores
+                .iter()
+                .find(|store| store.name == self.cell.store())
+                .and_then(|store| store.library)
+                .cloned(),
+            clients: plan.clients.clone(),
+        }
+    }
+
+    /// The answer of its process.
+    fn answer(&self) -> Report {
+        exchange::answer(self.folder).unwrap_or_else(|error| Report::Failed {
+            reason: Failure::Harness,
+            message: format!("the trial left no readable result: {error}"),
+        })
+    }
+}

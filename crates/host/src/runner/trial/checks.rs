@@ -1,0 +1,129 @@
+//! The checks that come after a trial: kills, power cuts, faults of the disk, and recoveries.
+
+use super::{Ran, Trial};
+use crate::runner::kill::{self, Check, Checked};
+use crate::runner::{cut, recovery};
+use crate::schedule;
+use storebench_core::error::{Error, Result};
+use storebench_core::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
+use storebench_core::stage::Stage;
+use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::workload::spec::Report;
+
+impl Trial<'_> {
+    /// Its result, with those of the cut check and of the faults that come after it, where the plan asks for them; `None` when it was
+    /// interrupted.
+    pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        let plan = self.job.plan;
+        let cuts = plan.cuts.filter(|states| *states > 0);
+        let faults = plan.faults.filter(|each| *each > 0);
+        let check = self.check(cuts.unwrap_or_default(), measured.guarantee);
+        if cuts.is_some() {
+            let made = match &check {
+                Ok(check) => check.make(stage)?,
+                Err(reason) => Some(CutCheck::NotMade { reason: reason.clone() }),
+            };
+            let Some(made) = made else { return Ok(None) };
+            measured.cut_check = Some(made);
+        }
+        if let Some(each) = faults {
+            let made = match &check {
+                Ok(check) => check.faults(stage, each)?,
+                Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
+            };
+            let Some(made) = made else { return Ok(None) };
+            measured.fault_check = Some(made);
+        }
+        Ok(Some(ran))
+    }
+
+    /// A check of its store on disks that are recorded, cut and broken; else a sentence: why there can't be one.
+    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::Check<'_>, String> {
+        let template = self
+            .template
+            .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
+        template.can_be_traced()?;
+        let store = self.store_of_own()?;
+        let plan = self.job.plan;
+        let asked = cut::Asked {
+            states,
+            sessions: self.cell.threads().into(),
+            torn: plan.torn,
+            settling: plan.settling,
+            seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
+            tier: self.cell.guarantee().tier().unwrap_or(given),
+            kind: store.kind,
+        };
+        let spec = self.spec(Err("nothing of it is measured".into()), None);
+        let stem = self.log().trim_end_matches(".log").to_owned();
+        Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
+    }
+
+    /// Its store, if that keeps files by a process of the trial's own; else a sentence: that it does not.
+    fn store_of_own(&self) -> std::result::Result<&StoreDef, &'static str> {
+        let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
+        store
+            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
+            .ok_or("it has no files of its own process")
+    }
+
+    /// Its result, with the time of opening after a kill, where the plan asks for it; `None` when it was interrupted. A store that has lost
+    /// something by then has failed the trial.
+    pub(super) fn recovery_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
+        let plan = self.job.plan;
+        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        if plan.recovery.is_empty() {
+            return Ok(Some(ran));
+        }
+        let not_made = |reason: &str| {
+            recovery::Checked::As(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() })
+        };
+        let checked = if let Err(why) = self.store_of_own() {
+            not_made(why)
+        } else if measured.guarantee < Guarantee::Process {
+            not_made("it promises nothing about kills")
+        } else {
+            let spec = self.spec(Err("it is in the group of no trial".into()), None);
+            let (seed, cuts) = (spec.seed, measured.guarantee >= Guarantee::Power);
+            recovery::Check { spec, room: self.room_of_check("running a recovery check in"), seed, cuts }
+                .make(&plan.recovery)?
+        };
+        match checked {
+            recovery::Checked::As(check) => measured.recovery_check = Some(check),
+            recovery::Checked::Interrupted => return Ok(None),
+            recovery::Checked::Failed(message) => {
+                ran.report = Report::Failed { reason: Failure::WrongData, message };
+                ran.log = self.log();
+            }
+        }
+        Ok(Some(ran))
+    }
+
+    /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has
+    /// failed the trial.
+    pub(super) fn kill_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        let Some(left_out) = kill::left_out(self.job, self.passed, self.cell, measured) else {
+            return Ok(Some(ran));
+        };
+        let check = || {
+            let group = Err("nothing of it is measured".into());
+            let spec = self.spec(group, None);
+            Check { spec, room: self.room_of_check("running a kill check in") }.make()
+        };
+        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
+            Ok(Checked::As(check)) => measured.kill_check = Some(check),
+            Ok(Checked::Interrupted) => return Ok(None),
+            Ok(Checked::Failed { reason, message }) => {
+                ran.report = Report::Failed { reason, message };
+                ran.log = self.log();
+            }
+            Err(Error { message, .. }) if self.has_lost_disk() => {
+                ran.report = Report::Failed { reason: Failure::Harness, message };
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(Some(self.on_its_disk(ran, !self.has_lost_disk())))
+    }
+}

@@ -1,0 +1,535 @@
+//! From a plan to its cells, and the order in which their trials run. Pure.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::plan::{ALWAYS_CROSSED, Plan};
+use storebench_core::axis::table::HERE;
+use storebench_core::axis::{Axis, Value};
+use storebench_core::background::disk_file_bytes;
+use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
+use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::units::grouped;
+use storebench_core::workload::case::Case;
+use storebench_core::workload::reason::{Omission, Reason};
+
+/// A place as far as the choice of cells is concerned.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// Its name.
+    pub name: String,
+    /// The disk under it: simulated, or `here`.
+    pub disk: String,
+    /// Bytes that are free there.
+    pub free_bytes: u64,
+    /// The memory of the machine that works there, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Room {
+    /// Whether a cell is in it.
+    fn is_of(&self, cell: &Cell) -> bool {
+        self.name == cell.place() && self.disk == cell.disk()
+    }
+
+    /// A place where everything fits.
+    pub fn unbounded(name: &str) -> Room {
+        Room { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
+    }
+}
+
+/// Says what lacks for a cell here, if anything: its place, what its background load needs, the limits of its machine.
+pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<Reason>;
+
+/// The most combinations that a plan can have, those left out included: a slip in a range would take all memory otherwise, and
+/// no user has the time to run as many.
+pub const MOST_COMBINATIONS: u64 = 100_000;
+
+/// A plan's cells, and the combinations that are left out, each with its reason.
+///
+/// # Errors
+/// The arithmetic, when there are more than [`MOST_COMBINATIONS`].
+pub fn cells(
+    plan: &Plan,
+    stores: &[StoreDef],
+    rooms: &[Room],
+    lacking: Lacking<'_>,
+) -> Result<(Vec<Cell>, Vec<Omission>), String> {
+    let mut cells = Vec::new();
+    let mut left_out = Vec::new();
+    for (cell, reason) in judged(plan, stores, rooms, lacking)? {
+        match reason {
+            Some(reason) => left_out.push(Omission { cell, reason }),
+            None => cells.push(cell),
+        }
+    }
+    Ok((cells, left_out))
+}
+
+/// A plan's combinations in their order, each with the reason why it is left out, if it is.
+pub fn judged(
+    plan: &Plan,
+    stores: &[StoreDef],
+    rooms: &[Room],
+    lacking: Lacking<'_>,
+) -> Result<Vec<(Cell, Option<Reason>)>, String> {
+    let places = places(rooms);
+    check_count(plan, places.len())?;
+    let judge = |mut cell: Cell| {
+        let store = stores.iter().find(|store| store.name == cell.store());
+        if plan.at_least
+            && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
+            && !plan.axes.values(Axis::GUARANTEE).contains(&stronger.into())
+        {
+            cell.set(Axis::GUARANTEE, stronger.into());
+        }
+        if let Some(own) = on_its_machines_disk(plan, &cell, rooms, lacking) {
+            cell = own;
+        }
+        let room = rooms.iter().find(|room| room.is_of(&cell));
+        let case = plan.case(&cell, stores);
+        let elsewhere = reason_of_elsewhere(plan, &case, rooms);
+        let reason = elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell));
+        (cell, reason)
+    };
+    Ok(combinations(plan, &places).into_iter().map(judge).collect())
+}
+
+/// Counts the combinations before any is made.
+fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
+    let lengths: Vec<(&str, usize)> =
+        plan.lengths(places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
+    let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
+    let made = if plan.axes_one_at_a_time { plan.combinations(places).into() } else { count };
+    if made <= u128::from(MOST_COMBINATIONS) {
+        return Ok(());
+    }
+    let several = lengths.iter().filter(|(_, length)| *length > 1);
+    let factors: Vec<String> =
+        several.map(|(what, length)| format!("{} {what}", grouped(*length as u64))).collect();
+    Err(format!(
+        "{} = {} combinations are too many: at most {}; narrow the axes",
+        factors.join(" x "),
+        u64::try_from(count).map_or_else(|_| count.to_string(), grouped),
+        grouped(MOST_COMBINATIONS)
+    ))
+}
+
+/// A cell on the simulated disk of its machine, where that can be had.
+fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
+    let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
+    let is_there = rooms.iter().any(|room| room.is_of(&on));
+    (is_there && !matches!(lacking(&on), Some(Reason::NoPlace(_)))).then_some(on)
+}
+
+/// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
+fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
+    let asked = cell.guarantee().tier()?;
+    let offers = store?.offers.iter().map(|offer| offer.guarantee);
+    offers.filter(|offered| *offered >= asked).min().filter(|offered| *offered != asked)
+}
+
+/// The names of the places, each once.
+fn places(rooms: &[Room]) -> Vec<&str> {
+    let mut places: Vec<&str> = Vec::new();
+    for room in rooms {
+        if !places.contains(&room.name.as_str()) {
+            places.push(&room.name);
+        }
+    }
+    places
+}
+
+fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
+    let axes = Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis));
+    let values = axes.map(|axis| match axis {
+        place if place == Axis::PLACE => (place, places.iter().map(|place| Value::word(place)).collect()),
+        axis => (axis, plan.axes.values(axis).into_owned()),
+    });
+    let values: Vec<(Axis, Vec<Value>)> = values.collect();
+    if plan.axes_one_at_a_time { alone(plan, &values) } else { crossed(plan, &values) }
+}
+
+/// Every combination of all values.
+fn crossed(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
+    let mut cells = vec![Cell::default()];
+    values.iter().for_each(|(axis, values)| spread(&mut cells, *axis, values));
+    cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
+}
+
+/// The first value of each axis, with every variant of each store; then each other value of each axis alone, with the plan's own settings.
+fn alone(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
+    let mut bases = vec![Cell::default()];
+    for (axis, values) in values {
+        let all = if ALWAYS_CROSSED.contains(axis) { values.len() } else { 1 };
+        spread(&mut bases, *axis, &values[..all.min(values.len())]);
+    }
+    let mut cells: Vec<Cell> = bases.iter().flat_map(|cell| variants(plan, cell)).collect();
+    for (axis, values) in values.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis)) {
+        let mut varied = bases.clone();
+        spread(&mut varied, *axis, values.get(1..).unwrap_or_default());
+        cells.append(&mut varied);
+    }
+    cells
+}
+
+/// Makes of each cell as many as an axis has values.
+fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
+    let with = |cell: Cell| values.iter().map(move |value| cell.clone().with(axis, value.clone()));
+    *cells = cells.drain(..).flat_map(with).collect();
+}
+
+/// A cell with each variant of its store.
+fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
+    let with = |variant: Vec<(Axis, Value)>| {
+        variant.into_iter().fold(cell.clone(), |cell, (axis, value)| cell.with(axis, value))
+    };
+    plan.variants(cell.store()).into_iter().map(with).collect()
+}
+
+/// The reason why a cell can't be asked of a server that was running before: another place than the first, limits, an
+/// empty cache.
+fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<Reason> {
+    let cell = case.cell;
+    if !case.is_elsewhere() {
+        None
+    } else if rooms.first().is_some_and(|first| first.name != cell.place()) || cell.disk() != HERE {
+        Some(Reason::PlaceElsewhere)
+    } else if cell.cache() == Cache::Cold {
+        Some(Reason::CacheElsewhere)
+    } else if plan.machine(cell.machine()).is_some() {
+        Some(Reason::MachineElsewhere)
+    } else {
+        None
+    }
+}
+
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
+    let workload = plan.workload.def();
+    // Where there is no such place, that is the reason, whatever room it had.
+    let (free_bytes, had_bytes) =
+        room.map_or((u64::MAX, u64::MAX), |room| (room.free_bytes, room.memory_bytes));
+    if let Some(reason) = (workload.reason)(case) {
+        return Some(reason);
+    }
+    let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::lacks);
+    if let Some(why) = lacks {
+        return Some(Reason::NoServer(why));
+    }
+    if case.cell.tuning() == Tuning::Share && case.memory_limit.is_none() {
+        return Some(Reason::NothingToShare { machine: case.cell.machine().to_owned() });
+    }
+    let beside = match case.cell.background() {
+        Background::Disk(_) => disk_file_bytes(free_bytes),
+        _ => 0,
+    };
+    let needed_bytes = plan.room_bytes(case) + beside as f64;
+    if needed_bytes > free_bytes as f64 {
+        return Some(Reason::NoRoom { needed_bytes, free_bytes });
+    }
+    let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
+    // Memory for things that are made ahead of the work is not charged to a limit.
+    let limited = machine.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
+    let needs = [Some(((workload.memory)(case), had_bytes)), limited];
+    let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
+    lacking.map(|(needed_bytes, had_bytes)| Reason::NoMemory { needed_bytes, had_bytes })
+}
+
+/// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
+/// further one. So an interval over blocks knows what other keys, values and choices of records change, too. By the finaliser
+/// of SplitMix64 (Steele, Lea and Flood, 2014).
+pub fn seed(block: u32, plan_seed: u64) -> u64 {
+    if block == 0 {
+        return plan_seed;
+    }
+    let mixed = plan_seed.wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The order in which the cells run in a block: every cell once, in an order drawn from the seed.
+pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(block) << 32));
+    let mut drawn: Vec<usize> = (0..cells).collect();
+    for last in (1..drawn.len()).rev() {
+        let other = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        drawn.swap(last, other);
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use std::collections::HashSet;
+    use storebench_core::cell::{Cache, Rate};
+    use storebench_core::store::Kind;
+    use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL, ONE_FILE};
+
+    fn plan() -> Plan {
+        let mut plan = plan::find("crud").unwrap();
+        plan.axes.set(Axis::STORE, ["memory", "null"].map(Value::word));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
+        plan
+    }
+
+    fn rooms(free_bytes: u64) -> Vec<Room> {
+        vec![Room { free_bytes, ..Room::unbounded("here") }]
+    }
+
+    #[test]
+    fn each_axis_is_varied_alone_from_the_first_values() {
+        let mut plan = plan();
+        plan.axes_one_at_a_time = true;
+        plan.axes.set(Axis::THREADS, ["1", "4"].map(|count| Axis::THREADS.read(count).unwrap()));
+        let (cells, left_out) = cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        // For each of two stores: the base, three more sizes, four more counts, another kind of data, four threads.
+        assert_eq!(cells.len() + left_out.len(), 2 * (1 + 3 + 4 + 1 + 1));
+        assert_eq!(plan.combinations(1), 20);
+        let ids: HashSet<String> = cells.iter().map(Cell::id).collect();
+        assert_eq!(ids.len(), cells.len(), "none twice");
+        let base = "null/1B..1KiB/100..500/incompressible/default";
+        assert!(ids.contains(base) && ids.contains(&base.replace("100..500", "1000..5000")), "{ids:?}");
+        let both = base.replace("1B..1KiB", "1KiB..10KiB").replace("100..500", "1000..5000");
+        assert!(!ids.contains(&both), "two at a time: {ids:?}");
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_out_as_in_the_paper() {
+        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
+        assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
+        assert!(left_out.iter().all(|left| matches!(left.reason, Reason::TooLarge { .. })), "{left_out:?}");
+        let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
+        assert_eq!(ids.len(), cells.len());
+    }
+
+    #[test]
+    fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
+        let mut plan = plan();
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
+        assert!(
+            cells.is_empty() && matches!(left_out[0].reason, Reason::NoRoom { free_bytes: 1000, .. }),
+            "{left_out:?}"
+        );
+        // Data that are kept in memory have to fit there; those that are kept nowhere fit.
+        let small = [Room { memory_bytes: 1 << 30, ..Room::unbounded("here") }];
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
+        let for_memory: Vec<_> = left_out
+            .iter()
+            .filter(|left| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
+            .collect();
+        assert!(
+            !for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"),
+            "{left_out:?}"
+        );
+        assert!(cells.iter().any(|cell| cell.store() == "memory"));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(storebench_core::store::Guarantee::Power)]);
+        plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        assert!(cells.is_empty());
+        assert_eq!(left_out[0].reason, Reason::NotOffered { store: "null", guarantee: Guarantee::Power });
+        assert_eq!(left_out[1].reason, Reason::UnknownStore("nosuch".into()));
+    }
+
+    #[test]
+    fn a_recovery_check_has_its_room_too() {
+        let mut plan = plan();
+        plan.axes.set(Axis::STORE, ["flat-folder", "engine", "memory"].map(Value::word));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
+        let engine = StoreDef { name: "engine", kind: Kind::Engine, ..ONE_FILE };
+        let stores = [FLAT_FOLDER, engine, MEMORY];
+        let room = |plan: &Plan, store: &str| {
+            let (cells, _) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+            let cell = cells.iter().find(|cell| cell.store() == store).unwrap();
+            plan.room_bytes(&plan.case(cell, &stores))
+        };
+        let before = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
+        plan.recovery = vec![1000, 10_000_000];
+        let after = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
+        // Seven tenths as many are added, each with a file in a folder; keys and values have 232 bytes in the mean.
+        assert_eq!(after[0], 17e6 * 4096.0);
+        assert_eq!(after[1], 17e6 * 232.0 * 4.0);
+        assert!(before[0] < after[0] && before[1] < after[1]);
+        assert_eq!(after[2], before[2], "its store is gone when its process is");
+        let (_, left_out) = super::cells(&plan, &stores, &rooms(10_000_000_000), &|_| None).unwrap();
+        assert!(left_out.iter().any(|left| {
+            left.cell.store() == "engine"
+                && matches!(left.reason, Reason::NoRoom { needed_bytes: 15.776e9, .. })
+        }));
+    }
+
+    #[test]
+    fn at_least_a_guarantee_is_asked_for_where_a_plan_says_so() {
+        let offer = |guarantee| storebench_core::store::Offer { guarantee, ..NULL.offers[0] };
+        let power: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+        let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
+        let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
+        let mut plan = plan();
+        plan.axes.cut(Axis::RECORD_SIZE, 1);
+        plan.axes.cut(Axis::RECORDS, 1);
+        plan.axes.cut(Axis::DATA, 1);
+        let run = |plan: &Plan| -> (Vec<String>, usize) {
+            let (cells, left_out) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+            let cells = cells.iter().map(|cell| format!("{} {}", cell.store(), cell.guarantee()));
+            (cells.collect(), left_out.len())
+        };
+        let tier = GuaranteeChoice::Tier;
+        plan.axes.set(Axis::GUARANTEE, [tier(Guarantee::Process)]);
+        assert_eq!(run(&plan), (vec!["null process".into()], 1));
+        plan.at_least = true;
+        assert_eq!(run(&plan), (vec!["memory power".into(), "null process".into()], 0));
+        // Never a weaker one, and none twice.
+        plan.axes.set(Axis::GUARANTEE, [tier(Guarantee::Process), tier(Guarantee::Power)]);
+        assert_eq!(run(&plan), (vec!["null process".into(), "memory power".into()], 2));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
+        assert_eq!(run(&plan).0, ["memory default", "null default"]);
+    }
+
+    #[test]
+    fn a_store_that_forgets_when_it_is_closed_has_no_cold_reads() {
+        let mut plan = plan();
+        plan.axes.set(Axis::CACHE, [Cache::Warm, Cache::Cold]);
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let cold = |cell: &&Cell| cell.cache() == Cache::Cold;
+        let forgets = Reason::KeepsNothing { store: "memory" };
+        assert!(cells.iter().filter(cold).all(|cell| cell.store() == "null"));
+        assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
+        assert_eq!(left_out.iter().filter(|left| left.reason == forgets).count(), 20 * 2);
+    }
+
+    #[test]
+    fn loads_that_the_machine_can_t_run_are_left_out() {
+        let mut plan = plan();
+        plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
+        let lacks = Reason::NoBackground("apt-get install ffmpeg".into());
+        let lacking = |cell: &Cell| (cell.background() == Background::Video).then(|| lacks.clone());
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
+        assert_eq!(cells.len(), 17 * 4);
+        assert!(cells.iter().all(|cell| cell.background() == Background::None));
+        assert_eq!(left_out.iter().filter(|left| left.reason == lacks).count(), 17 * 4);
+    }
+
+    #[test]
+    fn a_machine_has_no_more_memory_than_its_limit() {
+        let mut plan = plan();
+        let limits = "memory = \"4MiB\"";
+        plan.machines.insert("small".into(), toml::from_str(limits).unwrap());
+        plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let left_out: Vec<&Omission> =
+            left_out.iter().filter(|left| matches!(left.reason, Reason::NoMemory { .. })).collect();
+        assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
+        let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
+        assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
+        let had = |left: &Omission| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
+        assert!(left_out.iter().all(|left| had(left)));
+    }
+
+    #[test]
+    fn caches_have_a_share_of_a_limit_alone_and_a_setting_that_is_given_stays() {
+        use storebench_core::store::{SettingDef, Share};
+        const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(Share::one_in(4, "", ""));
+        let store = StoreDef { settings: &[CACHE], ..NULL };
+        let mut plan = plan();
+        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
+            plan.axes.cut(axis, 1);
+        }
+        plan.machines.insert("small".into(), toml::from_str("memory = \"64MiB\"").unwrap());
+        plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
+        plan.axes.set(Axis::TUNING, [Tuning::Default, Tuning::Share]);
+        plan.axes.set(Axis::STORE, [Value::word("null")]);
+        let stores = [store];
+        let (cells, left_out) = super::cells(&plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+        assert_eq!((cells.len(), left_out.len()), (3, 1));
+        assert_eq!(left_out[0].reason, Reason::NothingToShare { machine: "here".into() });
+        let opened = |plan: &Plan| -> Vec<Option<String>> {
+            cells.iter().map(|cell| plan.settings_to_open(cell, &stores).remove("cache")).collect()
+        };
+        assert_eq!(opened(&plan), [None, None, Some("16777216".into())]);
+        plan.settings.insert("null".into(), [("cache".to_owned(), "7".to_owned())].into());
+        assert_eq!(opened(&plan), [(); 3].map(|()| Some("7".into())));
+    }
+
+    fn threads(count: u32) -> Value {
+        Axis::THREADS.read(&count.to_string()).unwrap()
+    }
+
+    #[test]
+    fn too_many_combinations_are_counted_and_not_made() {
+        let mut plan = plan();
+        plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
+        plan.axes.set(Axis::RATE, (1..=3000).map(Rate::PerSecond));
+        let error = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap_err();
+        let arithmetic = "2 stores x 4 record sizes x 5 record counts x 2 kinds of data x 1,024 thread counts x 3,000 rates \
+            = 245,760,000 combinations are too many: at most 100,000";
+        assert!(error.starts_with(arithmetic), "{error}");
+        let mut plan = self::plan();
+        plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
+        assert_eq!(super::cells(&plan, &[NULL], &rooms(u64::MAX), &|_| None).unwrap().1.len() % 1024, 0);
+    }
+
+    #[test]
+    fn a_setting_is_swept_for_its_own_store_alone() {
+        let mut plan = plan();
+        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
+            plan.axes.cut(axis, 1);
+        }
+        let setting = |name| Axis::named(name).unwrap();
+        plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
+        plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));
+        let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let of = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
+        assert_eq!((of("memory"), of("null")), (1, 6));
+        assert_eq!(plan.combinations(1), 7);
+        let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
+        assert!(ids.contains("null/1B..1KiB/100..500/incompressible/default/null.a=3/null.b=y"), "{ids:?}");
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!(again.axes, plan.axes);
+    }
+
+    #[test]
+    fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
+        for number in 0..3 {
+            assert_eq!(block(50, number, 7).into_iter().collect::<HashSet<_>>(), (0..50).collect());
+        }
+        assert_ne!(block(50, 0, 7), block(50, 1, 7));
+        assert_ne!(block(50, 0, 7), (0..50).collect::<Vec<_>>());
+        assert_eq!(block(50, 2, 7), block(50, 2, 7));
+        assert_ne!(block(50, 0, 7), block(50, 0, 8));
+    }
+    #[test]
+    fn every_block_has_a_seed_of_its_own_that_follows_from_the_plan_s() {
+        assert_eq!(seed(0, 7), 7);
+        assert_eq!(seed(3, 7), seed(3, 7));
+        let all: HashSet<u64> =
+            (0..100).flat_map(|plan| (0..100).map(move |block| seed(block, plan))).collect();
+        assert_eq!(all.len(), 100 * 100);
+    }
+
+    #[test]
+    fn each_place_is_on_each_disk_and_has_the_room_that_is_there() {
+        let mut plan = plan();
+        plan.axes.set(Axis::DISK, ["here", "steady"].map(Value::word));
+        let on = |name: &str, disk: &str, free_bytes: u64| Room {
+            disk: disk.into(),
+            free_bytes,
+            ..Room::unbounded(name)
+        };
+        let rooms =
+            [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
+        let lacking = |cell: &Cell| {
+            let there = rooms.iter().any(|room| room.name == cell.place() && room.disk == cell.disk());
+            (!there).then(|| Reason::NoPlace("there is none".into()))
+        };
+        let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
+        let sites: HashSet<String> = cells.iter().map(|cell| cell.site().into_owned()).collect();
+        assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
+        let of_a_place = |left: &&Omission| matches!(left.reason, Reason::NoPlace(_) | Reason::NoRoom { .. });
+        let for_a_place = left_out.iter().filter(of_a_place);
+        let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().into_owned()).collect();
+        assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());
+    }
+}

@@ -1,0 +1,332 @@
+//! The parts of a plan, for several machines that know nothing of each other: the split follows from the plan and the stores of
+//! the program alone, so that each comes to the same. Pure.
+//!
+//! All that meets at one position is in one part: contestants are compared on one machine, and so are the guarantees, loads and
+//! other groups of that position, whose figures are paired by block.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+
+use crate::plan::Plan;
+use crate::schedule::{self, Room};
+use storebench_core::axis::{Axis, Role};
+use storebench_core::cell::Cell;
+use storebench_core::place::probe::Probe;
+use storebench_core::result::Parts;
+use storebench_core::store::StoreDef;
+use storebench_core::workload::reason::Reason;
+
+/// The most parts of a plan: more than any plan has positions that are worth a machine.
+pub const MOST_PARTS: u32 = 10_000;
+
+/// The place by whose costs cells are weighed, wherever they run: one that was measured would be another on each machine.
+const USUAL_PLACE: Probe =
+    Probe { file_creation_ns: 25_000, sync_ns: 1_000_000, write_bytes_per_s: 200_000_000.0 };
+
+/// The axes that never take a position apart, whatever a plan says: what a machine can't have puts a cell at another value.
+const CAN_CHANGE: [Axis; 2] = [Axis::GUARANTEE, Axis::DISK];
+
+/// A part of a plan, as `3/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Its number, from 1.
+    pub part: u32,
+    /// The number of parts.
+    pub of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<u32>().ok().filter(|_| digits)
+        };
+        let parts = text.split_once('/').and_then(|(part, of)| Some((number(part)?, number(of)?)));
+        let (part, of) = parts.ok_or("write it like 3/8, the third part of eight")?;
+        match (part, of) {
+            (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
+            (0, of) => Err(format!("parts are numbered from 1: 1/{of} to {of}/{of}")),
+            (part, of) if part > of => Err(format!("there is no part {part} of {of}: the last is {of}/{of}")),
+            (_, of) if of > MOST_PARTS => Err(format!("{of} parts are too many: at most {MOST_PARTS}")),
+            (part, of) => Ok(Shard { part, of }),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.part, self.of)
+    }
+}
+
+/// A position of a plan: all cells that meet there.
+#[derive(Debug, Clone, Default)]
+struct Meeting {
+    /// Combinations, those that are left out included.
+    combinations: u64,
+    /// The estimated time of one trial of each, in microseconds, but for those that the plan itself leaves out.
+    time_us: u64,
+    /// The number of the part that it is in, from 1.
+    part: u32,
+}
+
+/// A plan in parts.
+#[derive(Debug, Clone)]
+pub struct Split {
+    of: u32,
+    /// The positions, each as the cell that has its values alone.
+    meetings: BTreeMap<Cell, Meeting>,
+    /// The place of each combination in the plan's order.
+    order: HashMap<Cell, usize>,
+    compared: Vec<Axis>,
+    moved: Vec<(Axis, Role)>,
+    digest: String,
+}
+
+impl Split {
+    /// Splits a plan over the places of these rooms: the longest position first, each into the part that has the least so far.
+    pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[Room], of: u32) -> Result<Split, String> {
+        let everywhere: Vec<Room> = rooms
+            .iter()
+            .map(|room| Room { disk: room.disk.clone(), ..Room::unbounded(&room.name) })
+            .collect();
+        let combinations = schedule::judged(plan, stores, &everywhere, &|_| None)?;
+        let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
+        let mut split = Split {
+            of,
+            meetings: BTreeMap::new(),
+            order: HashMap::new(),
+            compared: plan.compare.clone(),
+            moved: lists.iter().flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role))).collect(),
+            digest: String::new(),
+        };
+        for (place, (cell, reason)) in combinations.into_iter().enumerate() {
+            let meeting = split.meetings.entry(split.position(&cell)).or_default();
+            meeting.combinations += 1;
+            // Whether a server is installed is a machine's affair.
+            if matches!(reason, None | Some(Reason::NoServer(_))) {
+                let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
+                meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
+            }
+            split.order.entry(cell).or_insert(place);
+        }
+        split.deal();
+        Ok(split)
+    }
+
+    /// Deals the positions out.
+    fn deal(&mut self) {
+        let mut longest: Vec<(String, &mut Meeting)> =
+            self.meetings.iter_mut().map(|(position, meeting)| (position.id(), meeting)).collect();
+        longest.sort_by(|a, b| (Reverse(a.1.time_us), &a.0).cmp(&(Reverse(b.1.time_us), &b.0)));
+        let mut loads = vec![0_u64; self.of as usize];
+        let mut text = format!("{}\n", self.of);
+        for (id, meeting) in longest {
+            let least = loads.iter().enumerate().min_by_key(|(_, load)| **load).map_or(0, |(part, _)| part);
+            loads[least] = loads[least].saturating_add(meeting.time_us);
+            meeting.part = least as u32 + 1;
+            let _ = writeln!(text, "{} {} {id}", meeting.part, meeting.combinations);
+        }
+        let digest = Sha256::digest(text.as_bytes());
+        self.digest = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    }
+
+    /// The values of a cell on the axes that make a matrix's rows, columns and halves.
+    fn position(&self, cell: &Cell) -> Cell {
+        let role = |axis: Axis| {
+            let moved = self.moved.iter().rev().find(|(own, _)| *own == axis);
+            moved.map_or(axis.role(), |(_, role)| *role)
+        };
+        let is_within = |axis: Axis| {
+            !CAN_CHANGE.contains(&axis) && !self.compared.contains(&axis) && role(axis).is_within()
+        };
+        let values = cell.values().filter(|(axis, _)| is_within(*axis));
+        values.fold(Cell::default(), |position, (axis, value)| position.with(axis, value.clone()))
+    }
+
+    /// The number of the part that a cell is in, from 1.
+    pub fn part_of(&self, cell: &Cell) -> u32 {
+        // Every cell of the plan has its position; one of another plan would have none.
+        self.meetings.get(&self.position(cell)).map_or(1, |meeting| meeting.part)
+    }
+
+    /// The place of a combination in the plan's order; those that a machine changed come last.
+    pub fn place_of(&self, cell: &Cell) -> usize {
+        self.order.get(cell).copied().unwrap_or(usize::MAX)
+    }
+
+    /// The combinations that are in a part, in the plan's order, but for those that a machine changes.
+    pub fn combinations(&self, part: u32) -> Vec<&Cell> {
+        let mut cells: Vec<&Cell> = self.order.keys().filter(|cell| self.part_of(cell) == part).collect();
+        cells.sort_by_key(|cell| self.place_of(cell));
+        cells
+    }
+
+    /// A part, as a run's header tells it.
+    pub fn parts(&self, part: u32) -> Parts {
+        let combinations = self.of_part(part).map(|meeting| meeting.combinations).sum();
+        Parts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
+    }
+
+    /// The share of a part in the estimated time of all.
+    pub fn share(&self, part: u32) -> f64 {
+        let of = |meeting: &Meeting| meeting.time_us as f64;
+        // The sum of nothing would be -0.
+        let all = self.meetings.values().map(of).fold(0.0, |all, one| all + one);
+        self.of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
+    }
+
+    /// The number of positions at which something is to be measured: in a part, and in all.
+    pub fn positions(&self, part: u32) -> (usize, usize) {
+        let works = |meeting: &&Meeting| meeting.time_us > 0;
+        (self.of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
+    }
+
+    fn of_part(&self, part: u32) -> impl Iterator<Item = &Meeting> {
+        self.meetings.values().filter(move |meeting| meeting.part == part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan;
+    use storebench_core::axis::Value;
+    use storebench_core::cell::GuaranteeChoice;
+    use storebench_core::stores::{MEMORY, NULL};
+
+    const STORES: [StoreDef; 2] = [NULL, MEMORY];
+
+    fn study(name: &str) -> Plan {
+        let mut plan = plan::find(name).unwrap();
+        if plan.workload.def().axes.contains(&Axis::STORE) {
+            plan.axes.set(Axis::STORE, ["memory", "null"].map(Value::word));
+            plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
+        }
+        plan
+    }
+
+    fn rooms() -> [Room; 1] {
+        [Room::unbounded("here")]
+    }
+
+    fn split(plan: &Plan, of: u32) -> Split {
+        Split::new(plan, &STORES, &rooms(), of).unwrap()
+    }
+
+    #[test]
+    fn parts_are_written_as_people_do() {
+        assert_eq!("3/8".parse(), Ok(Shard { part: 3, of: 8 }));
+        assert_eq!(Shard { part: 3, of: 8 }.to_string(), "3/8");
+        for (text, wrong) in [
+            ("", "like 3/8"),
+            ("3", "like 3/8"),
+            ("a/b", "like 3/8"),
+            ("+1/2", "like 3/8"),
+            ("1/-2", "like 3/8"),
+            ("1/2/3", "like 3/8"),
+            ("99999999999/2", "like 3/8"),
+            ("0/8", "numbered from 1"),
+            ("0/0", "at least one"),
+            ("9/8", "the last is 8/8"),
+            ("1/10001", "too many"),
+        ] {
+            let error = text.parse::<Shard>().unwrap_err();
+            assert!(error.contains(wrong), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_cell_is_in_one_part_and_a_machine_that_lacks_some_comes_to_the_same(
+            study_at in 0..plan::STUDIES.len(), of in 1_u32..40, free_bytes in 1_u64..1 << 40
+        ) {
+            let plan = study(plan::STUDIES[study_at].name);
+            let split = split(&plan, of);
+            let small = [Room { free_bytes, ..Room::unbounded("here") }];
+            let there = Split::new(&plan, &STORES, &small, of).unwrap();
+            prop_assert_eq!(&there.digest, &split.digest);
+            let (cells, left_out) = schedule::cells(&plan, &STORES, &small, &|_| None).unwrap();
+            let all: Vec<&Cell> = cells.iter().chain(left_out.iter().map(|left| &left.cell)).collect();
+            let parts: Vec<Parts> = (1..=of).map(|part| split.parts(part)).collect();
+            let counted: u64 = parts.iter().map(|parts| parts.combinations).sum();
+            prop_assert_eq!(counted, all.len() as u64);
+            for parts in &parts {
+                let own = all.iter().filter(|cell| parts.parts == [there.part_of(cell)]).count();
+                prop_assert_eq!(own as u64, parts.combinations);
+            }
+            let shares: f64 = (1..=of).map(|part| split.share(part)).sum();
+            prop_assert!((shares - 1.0).abs() < 1e-9 || shares == 0.0, "{}", shares);
+        }
+    }
+
+    #[test]
+    fn contestants_and_groups_of_a_position_are_together() {
+        let plan = study("crud");
+        let split = split(&plan, 7);
+        let mut parts: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        for cell in split.order.keys() {
+            let at = [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis));
+            parts.entry(at.join(" ")).or_default().insert(split.part_of(cell));
+        }
+        assert_eq!(parts.len(), 40);
+        assert!(parts.values().all(|parts| parts.len() == 1), "{parts:?}");
+        assert_eq!(parts.into_values().flatten().collect::<BTreeSet<u32>>().len(), 7);
+    }
+
+    #[test]
+    fn no_part_has_more_than_its_share_and_one_position() {
+        let plan = study("crud");
+        let longest = split(&plan, 40).meetings.values().map(|meeting| meeting.time_us).max().unwrap();
+        for of in [2, 3, 8] {
+            let split = split(&plan, of);
+            let all: u64 = split.meetings.values().map(|meeting| meeting.time_us).sum();
+            for part in 1..=of {
+                let load: u64 = split.of_part(part).map(|meeting| meeting.time_us).sum();
+                assert!(load <= all / u64::from(of) + longest, "{part}/{of}: {load} of {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_parts_than_positions_leave_some_without_work() {
+        let mut plan = study("crud");
+        plan.axes.cut(Axis::RECORD_SIZE, 1);
+        plan.axes.cut(Axis::RECORDS, 2);
+        plan.axes.cut(Axis::DATA, 1);
+        let split = split(&plan, 3);
+        assert_eq!([1, 2, 3].map(|part| split.positions(part)), [(1, 2), (1, 2), (0, 2)]);
+        assert_eq!((split.share(3), split.parts(3).combinations), (0.0, 0));
+    }
+
+    #[test]
+    fn the_split_of_a_plan_stays_as_it_is() {
+        // Parts of one run are made by programs on several machines: a change of the split must be meant.
+        let mut plan = study("crud");
+        plan.axes.cut(Axis::RECORD_SIZE, 2);
+        plan.axes.cut(Axis::RECORDS, 2);
+        let split = split(&plan, 3);
+        let of_null = |part| -> Vec<String> {
+            let own = split.combinations(part).into_iter().filter(|cell| cell.store() == "null");
+            own.map(|cell| {
+                [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis)).join(" ")
+            })
+            .collect()
+        };
+        let first = ["1B..1KiB 100..500", "1B..1KiB 1000..5000", "1KiB..10KiB 1000..5000"];
+        assert_eq!(of_null(1), first.map(|at| format!("{at} compressible")));
+        assert_eq!(of_null(2), first.map(|at| format!("{at} incompressible")));
+        assert_eq!(of_null(3), ["1KiB..10KiB 100..500 incompressible", "1KiB..10KiB 100..500 compressible"]);
+    }
+}
