@@ -8,23 +8,19 @@
 compile_error!("storebench is made of a Unix's calls: on Windows, build it in WSL (docs/building.md)");
 
 pub mod axis;
-pub mod background;
 pub mod bounded;
 pub mod cell;
 pub mod error;
 pub mod guard;
-pub mod image;
 pub mod kernel;
 pub mod library;
 pub mod lifeline;
 pub mod measure;
-pub mod place;
 pub mod record;
 pub mod result;
 pub mod server;
 pub mod shown;
 pub mod simulated;
-pub mod stage;
 pub mod store;
 pub mod stores;
 pub mod test_hooks;

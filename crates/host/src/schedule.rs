@@ -3,10 +3,10 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::background::disk_file_bytes;
 use crate::plan::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
-use storebench_core::background::disk_file_bytes;
 use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::units::grouped;

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::schedule::{self, Room};
 use storebench_core::axis::{Axis, Role};
 use storebench_core::cell::Cell;
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::Parts;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::reason::Reason;

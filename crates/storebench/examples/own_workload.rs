@@ -11,7 +11,7 @@ use storebench_core::axis::words::WORDS;
 use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, own};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::Measured;
 use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;

@@ -9,7 +9,7 @@ use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
 use crate::axis::Axis;
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::result::{Measured, TrialResult};
 
 /// All that is said of a workload.

@@ -6,7 +6,7 @@ use crate::machine::{self, Core, Machine};
 use storebench_core::axis::Axis;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::Cell;
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::FaultKind;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::case::{Case, Time};

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::supervise::last_words_in;
-use storebench_core::background::Message;
-use storebench_core::background::timeline::Timeline;
+use crate::background::Message;
+use crate::background::timeline::Timeline;
 use storebench_core::cell::Background;
 use storebench_core::lifeline;
 use storebench_core::result::BackgroundReport;
@@ -119,7 +119,7 @@ impl Load {
         self.process.id()
     }
 
-    /// The report of its work from `from_ns` to `to_ns` ([`storebench_core::background::now_ns`]), a span that has just ended.
+    /// The report of its work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended.
     /// Then ends it.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> Finished {
         let ended = self.hear_until(to_ns);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use crate::place::Place;
 use crate::plan::Plan;
 use storebench_core::cell::Cell;
-use storebench_core::place::Place;
 use storebench_core::result::TrialResult;
 use storebench_core::store::StoreDef;
 

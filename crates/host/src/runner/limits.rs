@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::runner::devices;
+use crate::stage::Stage;
 use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{Group, Home};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
 use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo};
-use storebench_core::stage::Stage;
 use storebench_core::units::rough_bytes;
 use storebench_core::workload::reason::Reason;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::plan::Plan;
 use crate::runner::job::Job;
 use storebench_core::cell::Cell;
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 
 /// The time that the rest will take: estimates of the cells, scaled by how the estimates did so far.

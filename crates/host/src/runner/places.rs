@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use crate::place::Place;
+use crate::place::directory::WorkFolder;
+use crate::place::image::Template;
+use crate::place::transit;
 use crate::runner::devices;
 use crate::runner::job::Job;
+use crate::stage::Stage;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::measure::device::DeviceSpec;
-use storebench_core::place::Place;
-use storebench_core::place::directory::WorkFolder;
-use storebench_core::place::image::Template;
-use storebench_core::place::probe::{self, Probe};
-use storebench_core::place::transit;
+use storebench_core::measure::probe::{self, Probe};
 use storebench_core::result::Transit;
-use storebench_core::stage::Stage;
 use storebench_core::store::{self, Kind};
 
 /// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.

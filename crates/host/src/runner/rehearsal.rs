@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::place::Place;
+use crate::place::directory::WorkFolder;
+use crate::place::image::Template;
 use crate::plan::{Period, Plan};
 use crate::runner::job::Job;
 use crate::runner::places::trial_bytes;
@@ -14,9 +17,6 @@ use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
-use storebench_core::place::Place;
-use storebench_core::place::directory::WorkFolder;
-use storebench_core::place::image::Template;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_core::workload::table::parameter;
 

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::counts::{self, Counts};
 
+use crate::background;
 use crate::folder::is_full;
+use crate::place::image::{HOLDER, Template};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::Job;
@@ -16,7 +18,7 @@ use crate::runner::limits::{Limiting, Site};
 use crate::runner::part::Room;
 use crate::runner::supervise::{self, End, Limit};
 use crate::schedule;
-use storebench_core::background;
+use crate::stage::Stage;
 use storebench_core::cell::{Background, Cell, HERE};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
@@ -27,12 +29,10 @@ use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
 use storebench_core::measure::others;
-use storebench_core::place::image::{HOLDER, Template};
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::{
     BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
 };
-use storebench_core::stage::Stage;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::Time;
 use storebench_core::workload::loading::Loading;

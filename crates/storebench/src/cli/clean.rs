@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
-use storebench_core::place::abandoned::{self, Found};
 use storebench_core::server::running::Made;
 use storebench_core::store::StoreDef;
+use storebench_host::place::abandoned::{self, Found};
 
 use super::output::{print, tell};
 use super::runs;

@@ -149,7 +149,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Background { load, folder, parent }) => {
-            storebench_core::background::main(load, &folder, parent)
+            storebench_host::background::main(load, &folder, parent)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }

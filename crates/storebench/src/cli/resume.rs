@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::place::{Place, image};
 use storebench_core::result::PlaceInfo;
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
+use storebench_host::place::{Place, image};
 use storebench_host::plan::Plan;
 use storebench_host::runner::event::Listener;
 use storebench_host::runner::parent::Ended;

@@ -1,8 +1,8 @@
 //! The workload `batch`, and the study of file systems, which is made of it.
 
 use storebench_core::error::Exit;
-use storebench_core::image::Driver;
 use storebench_core::result::{Outcome, Run};
+use storebench_host::image::Driver;
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 use crate::tier;

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use storebench_core::cell::Cache;
 use storebench_core::error::Exit;
-use storebench_core::image::program;
 use storebench_core::result::{Run, TrialResult};
+use storebench_host::image::program;
 
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, TINY, assert_complete, faulty, is_root, missing, said, skipped,

@@ -3,7 +3,7 @@
 use super::parameters::CrudParameters;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Cache, Cell, Rate};
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind};
 use crate::workload::aging;

@@ -5,7 +5,7 @@ use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::result::{Failure, Measured, OperationResult, PhaseDisk};
 use crate::store::Guarantee;
 use crate::units::{Period, parse_bytes};

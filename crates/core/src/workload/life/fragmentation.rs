@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::image::extents::{self, Lies};
 use crate::measure::clock::Clock;
+use crate::measure::extents::{self, Lies};
 use crate::record::KEY_BYTES;
 use crate::result::Pieces;
 use crate::store::Session;

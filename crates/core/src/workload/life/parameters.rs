@@ -10,7 +10,7 @@ use super::set::Churn;
 use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};

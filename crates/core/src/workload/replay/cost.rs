@@ -1,7 +1,7 @@
 //! Whether a replay can run on a store, and what it costs: rough, to plan by.
 
 use crate::axis::file_system::FileSystem;
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind};
 use crate::units::SizeRange;

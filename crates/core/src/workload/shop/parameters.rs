@@ -9,7 +9,7 @@ use super::schema::Table;
 use crate::axis::Axis;
 use crate::axis::shop::DataSize;
 use crate::cell::{Cell, Rate};
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};

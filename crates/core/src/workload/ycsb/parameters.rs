@@ -8,7 +8,7 @@ use super::name::LONGEST;
 use super::property::Properties;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
 use crate::words::words;

@@ -13,12 +13,12 @@ use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
 use super::{Check, NAME, STEPS, read_log};
+use crate::place::image::{Template, Traced};
 use crate::runner::supervise::End;
+use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
-use storebench_core::place::image::{Template, Traced};
 use storebench_core::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
-use storebench_core::stage::Stage;
 use storebench_core::workload::cut::{CutTold, Endured, Looked};
 use storebench_core::workload::spec::CutPart;
 

@@ -8,10 +8,10 @@ use storebench_disk::cut::{Cut, Piece};
 use super::draw::Drawn;
 use super::{Check, Scene};
 use crate::kept;
+use crate::place::image::{Lies, Template, Traced};
+use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
-use storebench_core::place::image::{Lies, Template, Traced};
 use storebench_core::result::{Finding, KeptState, Missing, Owner};
-use storebench_core::stage::Stage;
 
 /// The most states that are looked at to shrink one.
 const MOST_LOOKS: u64 = 40;

@@ -4,9 +4,9 @@ use super::{Ran, Trial};
 use crate::runner::kill::{self, Check, Checked};
 use crate::runner::{cut, recovery};
 use crate::schedule;
+use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
-use storebench_core::stage::Stage;
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::spec::Report;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Result};
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::store::{Kind, StoreDef};
 use storebench_core::units::{CountRange, Sizes};

@@ -4,18 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
-use storebench_core::background;
 use storebench_core::cell::Background;
 use storebench_core::error::{Error, Result};
-use storebench_core::image::driver;
 use storebench_core::measure::limit::Reach;
+use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_core::place::directory::WorkFolder;
-use storebench_core::place::image;
-use storebench_core::place::probe::Probe;
 use storebench_core::result::{Environment, Limited, PlaceInfo};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
+use storebench_host::background;
+use storebench_host::image::driver;
+use storebench_host::place::directory::WorkFolder;
+use storebench_host::place::image;
 use storebench_report::check::{BUSY, SLOW_CLOCK_NS};
 use storebench_report::terminal::checklist::{Group, Line};
 

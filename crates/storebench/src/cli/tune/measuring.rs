@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::{LeftOut, Outcome, TrialResult};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{counted, grouped};

@@ -5,7 +5,7 @@ use std::path::Path;
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, DEFAULT_PLACE};
 use storebench_core::error::Result;
-use storebench_core::place::probe::Probe;
+use storebench_core::measure::probe::Probe;
 use storebench_core::result::TrialResult;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, Sizes};

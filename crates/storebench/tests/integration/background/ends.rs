@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use storebench_core::background::now_ns;
 use storebench_core::error::Exit;
 use storebench_core::result::{Failure, Outcome};
+use storebench_host::background::now_ns;
 
 use super::support::{SMALL, processes, signal, start, try_start};
 use crate::cli::support::{STOREBENCH, Scratch, Started, wait_for};

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use storebench_core::background::Message;
 use storebench_core::error::Exit;
+use storebench_host::background::Message;
 
 use super::support::SMALL;
 use crate::cli::support::{STOREBENCH, Scratch, said};

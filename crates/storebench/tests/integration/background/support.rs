@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use storebench_core::background::now_ns;
+use storebench_host::background::now_ns;
 use storebench_host::runner::background::{Finished, Launch, Load, Process, Started};
 
 use crate::cli::support::{STOREBENCH, Scratch, wait_for};

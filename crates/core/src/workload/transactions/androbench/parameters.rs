@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::result::TrialResult;
 use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;

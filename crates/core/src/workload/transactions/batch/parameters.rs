@@ -6,7 +6,7 @@ use super::rows::{KEY_BYTES, MOST_LETTERS, NUMBER_BYTES};
 use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
-use crate::place::probe::Probe;
+use crate::measure::probe::Probe;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::axis::file_system::FileSystem;
+use storebench_core::axis::file_system::FileSystem;
 
 /// The parts of an image that are its file system's journal, each from one byte to before another; none where that is not known.
 pub fn parts(file_system: &FileSystem, image: &File) -> io::Result<Vec<(u64, u64)>> {

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use super::driver::{Driver, has_loop_devices, helper};
 use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
-use crate::axis::file_system::FileSystem;
-use crate::kernel::mounts::{self, Mount};
-use crate::kernel::system;
-use crate::server;
-use crate::simulated;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::kernel::mounts::{self, Mount};
+use storebench_core::kernel::system;
+use storebench_core::server;
+use storebench_core::simulated;
 
 /// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::message::Stop;
-use crate::lifeline;
+use storebench_core::lifeline;
 
 /// Whether a program is found in PATH.
 pub fn is_installed(name: &str) -> bool {

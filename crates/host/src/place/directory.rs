@@ -5,12 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::probe::{self, Probe};
-use crate::error::{Error, Exit, Result};
-use crate::guard::Folder;
-use crate::kernel::system;
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::guard::Folder;
+use storebench_core::kernel::system;
+use storebench_core::measure::probe::{self, Probe};
 
 /// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Access, access};
 
 use super::program;
-use crate::axis::file_system::FileSystem;
-use crate::axis::file_system::kind::{Fuse, Kind, Tool, WITHOUT_ROOT};
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::axis::file_system::kind::{Fuse, Kind, Tool, WITHOUT_ROOT};
 
 /// Through which the kernel gives out loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";

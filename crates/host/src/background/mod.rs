@@ -18,11 +18,11 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cell::Background;
-use crate::lifeline;
 pub use disk::file_bytes as disk_file_bytes;
 pub use message::{Message, Stop, now_ns};
 pub use reporter::Reporter;
+use storebench_core::cell::Background;
+use storebench_core::lifeline;
 use video::players;
 
 /// Runs a load until its parent ends, or ends it. Its files are put in `folder`, where they serve the next load too.

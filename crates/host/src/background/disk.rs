@@ -18,8 +18,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::message::Stop;
 use super::pace::Pace;
 use super::reporter::Reporter;
-use crate::kernel::system;
-use crate::units::exact_bytes;
+use storebench_core::kernel::system;
+use storebench_core::units::exact_bytes;
 
 /// The file, at most.
 const FILE_BYTES: u64 = 256 << 20;

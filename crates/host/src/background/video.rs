@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::message::Stop;
 use super::program::{is_installed, run as run_program};
 use super::reporter::Reporter;
-use crate::words::words;
+use storebench_core::words::words;
 
 /// Said where there is nothing to decode with.
 pub const NO_PLAYER: &str =

@@ -10,17 +10,18 @@ use storebench_disk::log::Entry;
 use storebench_disk::request::Request;
 
 use super::directory::WorkFolder;
-use super::probe::{self, Probe};
-use crate::axis::file_system::FileSystem;
-use crate::axis::file_system::kind::WITHOUT_ROOT;
 use crate::background::available;
-use crate::error::{Error, Exit, Result};
-pub use crate::image::extents::Lies;
-use crate::image::{Driver, Mounted, driver, extents, journal, make, mount, repair};
-use crate::kernel::room;
-pub use crate::simulated::Traced;
-use crate::simulated::{DISK, OnDisk, Served, Serving};
+use crate::image::{Driver, Mounted, driver, journal, make, mount, repair};
 use crate::stage::{self, Stage};
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::kernel::room;
+use storebench_core::measure::extents;
+pub use storebench_core::measure::extents::Lies;
+use storebench_core::measure::probe::{self, Probe};
+pub use storebench_core::simulated::Traced;
+use storebench_core::simulated::{DISK, OnDisk, Served, Serving};
 
 /// The disk under an image, in messages.
 pub const HOLDER: &str = "the disk that holds the image";
@@ -310,8 +311,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::axis::file_system::kind::KINDS;
     use crate::place::abandoned;
+    use storebench_core::axis::file_system::kind::KINDS;
 
     /// Mounts every file system that this machine has, at its smallest and largest cluster; says which it has not.
     #[test]

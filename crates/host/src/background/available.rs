@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::kernel::cgroups::{self, Membership, Version};
-use crate::kernel::memory;
+use storebench_core::kernel::cgroups::{self, Membership, Version};
+use storebench_core::kernel::memory;
 
 /// Said where it can't be known.
 pub const UNKNOWN: &str = "this system does not tell how much memory is available (/proc/meminfo)";
@@ -59,7 +59,7 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::mounts;
+    use storebench_core::kernel::mounts;
 
     fn write(folder: &Path, files: &[(&str, &str)]) {
         fs::create_dir_all(folder).unwrap();

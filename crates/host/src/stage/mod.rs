@@ -14,16 +14,16 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Exit, Result};
-use crate::guard::Folder;
 use crate::image::mount::{Mounted, Site};
-use crate::measure::cgroup::{self, OwnGroup};
-use crate::server::running;
-use crate::simulated::{DISK, Served};
 use ledger::{Ledger, Left};
 pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::guard::Folder;
+use storebench_core::measure::cgroup::{self, OwnGroup};
+use storebench_core::server::running;
+use storebench_core::simulated::{DISK, Served};
 
 /// All that is held with one work folder, in the order in which it was taken. The folder's ledger notes it.
 pub(crate) struct Holdings {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::note::Note;
 use super::process::started;
-use crate::guard::{Folder, Lock, try_lock};
+use storebench_core::guard::{Folder, Lock, try_lock};
 
 /// The ledger's name in its folder.
 pub const NAME: &str = ".storebench-work";

@@ -9,8 +9,8 @@ use rustix::fs::{SeekFrom as Sparse, seek};
 use rustix::io::Errno;
 
 use super::{STANDARD_INPUT, program, run};
-use crate::axis::file_system::FileSystem;
-use crate::kernel::system;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::kernel::system;
 
 /// Formats a new file of so many bytes, which storebench has just made. The program gets the open file, so that it can format no
 /// other, whatever has its name by then.

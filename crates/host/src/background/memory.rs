@@ -16,7 +16,7 @@ use super::available;
 use super::message::Stop;
 use super::pace::Pace;
 use super::reporter::Reporter;
-use crate::units::rough_bytes;
+use storebench_core::units::rough_bytes;
 
 /// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.
 const ROUND_S: f64 = 10.0;

@@ -3,17 +3,16 @@
 pub mod abandoned;
 pub mod directory;
 pub mod image;
-pub mod probe;
 pub mod transit;
 
 use std::path::{Path, PathBuf};
 
 use self::directory::WorkFolder;
 use self::image::Template;
-use self::probe::Probe;
-use crate::axis::file_system::FileSystem;
-use crate::error::Result;
-use crate::simulated::OnDisk;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::error::Result;
+use storebench_core::measure::probe::Probe;
+use storebench_core::simulated::OnDisk;
 
 /// Room in an image that is probed alone, in bytes: more than a probe writes.
 const PROBED_BYTES: u64 = 128 << 20;

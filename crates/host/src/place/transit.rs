@@ -9,10 +9,10 @@ use storebench_disk::counts;
 use storebench_disk::transit::Transit;
 
 use super::directory::WorkFolder;
-use crate::error::{Error, Result};
 use crate::image::LoopDevice;
-use crate::kernel::system;
-use crate::simulated::{DISK, OnDisk, Served, Serving, Traced};
+use storebench_core::error::{Error, Result};
+use storebench_core::kernel::system;
+use storebench_core::simulated::{DISK, OnDisk, Served, Serving, Traced};
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";

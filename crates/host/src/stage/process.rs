@@ -11,8 +11,8 @@ use procfs_core::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use crate::lifeline;
-use crate::simulated;
+use storebench_core::lifeline;
+use storebench_core::simulated;
 
 /// The longest time that a process that was killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);

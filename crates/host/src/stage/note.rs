@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::process::Process;
-use crate::guard::Folder;
 use crate::image::mount::{self, Site};
-use crate::measure::cgroup;
-use crate::server::{self, running};
-use crate::simulated::DISK;
+use storebench_core::guard::Folder;
+use storebench_core::measure::cgroup;
+use storebench_core::server::{self, running};
+use storebench_core::simulated::DISK;
 
 /// The folder of a store in a file system of its own.
 pub const STORE: &str = "store";

@@ -3,7 +3,6 @@
 //! elsewhere by then.
 
 pub mod driver;
-pub mod extents;
 pub mod journal;
 mod loop_device;
 pub mod make;
@@ -18,8 +17,8 @@ use std::process::{Command, Stdio};
 pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::Mounted;
-use crate::axis::file_system::FileSystem;
-use crate::kernel::system;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::kernel::system;
 
 /// The name under which a program finds the file that it was given as its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";

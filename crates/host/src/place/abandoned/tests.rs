@@ -3,8 +3,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::*;
-use crate::guard::{Lock, try_lock};
 use crate::place::directory::WorkFolder;
+use storebench_core::guard::{Lock, try_lock};
 
 /// A directory with folders in it.
 struct Place(tempfile::TempDir);

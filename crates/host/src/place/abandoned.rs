@@ -7,9 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::directory::{self, PREFIX};
-use crate::error::{Error, Result};
-use crate::guard::Folder;
 use crate::stage::ledger::{self, Told};
+use storebench_core::error::{Error, Result};
+use storebench_core::guard::Folder;
 
 /// The work folders that were found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
