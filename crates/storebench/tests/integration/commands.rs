@@ -407,6 +407,8 @@ fn substituted(command: &str) -> String {
     };
     let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
+    // It has no weaker guarantee than the one that the study asks for.
+    let narrow = narrow.filter(|(option, _)| *option != "--guarantee" || !has("etcd"));
     let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
     let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];
     let advice = advice.iter().filter(|(option, _)| is_advice && !has(option));

@@ -217,10 +217,9 @@ fn advice_for_a_slow_machine_comes_in_time_with_fewer_records() {
     assert!(said.err.contains("first, how slow it is here: each store with 100 records"), "{said}");
     assert!(said.err.contains(" records in place of 50,000: "), "{said}");
     let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("Recommended: ") && words.contains("on machine laptop-hdd; on the disk here"),
-        "{said}"
-    );
+    // A store that a busy machine did not reach is named, and then nothing is recommended.
+    let answered = ["Recommended: ", "Measured alone: "].iter().any(|answer| words.contains(answer));
+    assert!(answered && words.contains("on machine laptop-hdd; on the disk here"), "{said}");
     scratch.assert_nothing_left();
 }
 
