@@ -30,7 +30,7 @@ pub use self::measured::{
 };
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
-pub use self::place::PlaceInfo;
+pub use self::place::{Bottom, PlaceInfo};
 pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};

@@ -5,8 +5,20 @@ pub const VARIABLE: &str = "STOREBENCH_TEST_HOOKS";
 /// The word for [`probes_in_a_moment`].
 pub const QUICK_PROBES: &str = "quick-probes";
 
+/// The word for [`memory_keeps`].
+pub const MEMORY_KEEPS: &str = "memory-keeps";
+
 /// Whether a place is probed with a few bytes, and its device is not watched while nothing runs: what others write to the device is then
 /// unknown in the results.
 pub fn probes_in_a_moment() -> bool {
-    std::env::var(VARIABLE).is_ok_and(|words| words.split(',').any(|word| word == QUICK_PROBES))
+    is_set(QUICK_PROBES)
+}
+
+/// Whether every place counts as a disk: tests work in memory.
+pub fn memory_keeps() -> bool {
+    is_set(MEMORY_KEEPS)
+}
+
+fn is_set(hook: &str) -> bool {
+    std::env::var(VARIABLE).is_ok_and(|words| words.split(',').any(|word| word == hook))
 }

@@ -24,6 +24,13 @@ pub fn provide() -> Result<()> {
         glue(&BERKELEY_DB, &found, &mut cc::Build::new(), "berkeleydb.c")?;
         link(&BERKELEY_DB, &found)?;
     }
+    if has_feature("LIBMDBX") {
+        link(&LIBMDBX, &LIBMDBX.find()?)?;
+    }
+    if has_feature("UNQLITE") {
+        link(&UNQLITE, &UNQLITE.find()?)?;
+    }
+    // The largest last: when other packages are done, its units are compiled next to each other.
     println!("cargo:rustc-check-cfg=cfg(rocksdb_linked)");
     if has_feature("ROCKSDB") && authors::are_wanted() {
         authors::find()?;
@@ -40,12 +47,6 @@ pub fn provide() -> Result<()> {
                 if target.contains("apple") { "c++" } else { "stdc++" }
             );
         }
-    }
-    if has_feature("LIBMDBX") {
-        link(&LIBMDBX, &LIBMDBX.find()?)?;
-    }
-    if has_feature("UNQLITE") {
-        link(&UNQLITE, &UNQLITE.find()?)?;
     }
     Ok(())
 }

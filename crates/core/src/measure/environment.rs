@@ -74,6 +74,7 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
         free_bytes: space.f_bavail * space.f_frsize,
         image: None,
         driver: None,
+        bottom: None,
         disk: None,
     })
 }

@@ -6,6 +6,46 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::{self, Cell, HERE};
 use crate::simulated::OnDisk;
 
+/// What holds the bytes of a directory in the end, by what can be seen of the mounts and devices under it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Bottom {
+    /// A disk.
+    Disk,
+    /// A simulated disk, which keeps what its model keeps.
+    Simulated,
+    /// It can't be seen.
+    Unseen {
+        /// Where the way down ends.
+        why: String,
+    },
+    /// A disk that a mount above does not have flush its cache.
+    NoBarriers {
+        /// The mount, with the option.
+        what: String,
+    },
+    /// Memory.
+    Memory {
+        /// The mount, or the device.
+        what: String,
+    },
+}
+
+impl Bottom {
+    /// Why a power cut takes what was synced there, if it does.
+    pub fn loses(&self) -> Option<String> {
+        match self {
+            Bottom::Disk | Bottom::Simulated | Bottom::Unseen { .. } => None,
+            Bottom::NoBarriers { what } => {
+                Some(format!("{what}, so that a power cut can take what was synced"))
+            }
+            Bottom::Memory { what } => {
+                Some(format!("{what} is memory, which a power cut takes with all that was synced"))
+            }
+        }
+    }
+}
+
 /// A place where stores' files live.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaceInfo {
@@ -32,6 +72,9 @@ pub struct PlaceInfo {
     /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
+    /// What holds its bytes; unknown in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<Bottom>,
     /// The simulated disk that this is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<OnDisk>,
@@ -46,6 +89,15 @@ impl PlaceInfo {
     /// Its name in cells, which name the disk apart.
     pub fn place(&self) -> &str {
         cell::place_of(&self.name, self.disk())
+    }
+
+    /// Why it can't be known whether a power cut leaves what was synced there.
+    pub fn unseen(&self) -> Option<String> {
+        let Some(Bottom::Unseen { why }) = &self.bottom else { return None };
+        Some(format!(
+            "Whether {} keeps through a power cut what was synced can't be seen: {why}.",
+            self.place()
+        ))
     }
 
     /// Whether it is the one that a cell is in, on the cell's disk.

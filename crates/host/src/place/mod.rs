@@ -1,6 +1,7 @@
 //! Where stores' files live.
 
 pub mod abandoned;
+pub mod bottom;
 pub mod directory;
 pub mod image;
 pub mod transit;
@@ -12,6 +13,7 @@ use self::image::Template;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::error::Result;
 use storebench_core::measure::probe::Probe;
+use storebench_core::result::Bottom;
 use storebench_core::simulated::OnDisk;
 
 /// Room in an image that is probed alone, in bytes: more than a probe writes.
@@ -46,6 +48,14 @@ impl Place {
         match self {
             Place::Directory(_) => None,
             Place::Image { disk, .. } => disk.as_ref(),
+        }
+    }
+
+    /// What holds its bytes in the end.
+    pub fn bottom(&self) -> Bottom {
+        match self.disk() {
+            Some(_) => Bottom::Simulated,
+            None => bottom::follow(self.directory()),
         }
     }
 

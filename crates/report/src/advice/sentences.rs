@@ -1,5 +1,7 @@
 //! The sentences of an answer, for terminal and page alike.
 
+use storebench_core::result::PlaceInfo;
+use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 
 use super::absent::NO_TURN;
@@ -65,7 +67,9 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
             crowd.words()
         )
     });
-    crowd.into_iter().chain(other_count(advice)).chain(advice.repeated.map(repeated)).collect()
+    let at_power = advice.question.guarantee >= Guarantee::Power;
+    let unseen = advice.place.as_ref().filter(|_| at_power).and_then(PlaceInfo::unseen);
+    crowd.into_iter().chain(unseen).chain(other_count(advice)).chain(advice.repeated.map(repeated)).collect()
 }
 
 /// Where other numbers of records were measured than asked for: which, and what would measure those.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use storebench_core::result::Measured;
-use storebench_core::store::{Danger, StoreDef};
+use storebench_core::store::{Danger, Guarantee, StoreDef};
 
-use super::merge::{Group, Merged};
+use super::merge::{Entry, Group, Merged};
 use super::names::LISTED;
 
 /// The danger of a store, by the settings that a trial read back; `None` of a store that the table does not know.
@@ -30,7 +30,21 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         told.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
     told.sort_keys();
-    told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", some(&stores))).collect()
+    let accidents = told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", some(&stores)));
+    accidents.chain(unseen(merged, group)).collect()
+}
+
+/// The places of a group at `power` of which it can't be seen whether they keep that.
+fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
+    let at_power = group
+        .trials
+        .iter()
+        .filter(|entry| entry.trial.ok().is_some_and(|measured| measured.guarantee >= Guarantee::Power));
+    let place = |entry: &Entry<'_>| {
+        let places = &merged.runs[entry.run].header.places;
+        places.iter().find(|place| place.is_of(&entry.trial.cell))?.unseen()
+    };
+    at_power.filter_map(place).collect()
 }
 
 /// The first of some stores, the rest counted.
@@ -53,7 +67,8 @@ fn accident(danger: &Danger) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{Guarantee, Kind, Loss, Offer};
+    use storebench_core::result::Bottom;
+    use storebench_core::store::{Kind, Loss, Offer};
 
     use super::*;
     use crate::data::samples::{Sample, run};
@@ -77,5 +92,19 @@ mod tests {
         assert_eq!(found, [["A power cut can cost the whole store: lmdb."]]);
         let unknown = Merged::new(&runs, &[]);
         assert!(unknown.groups.iter().all(|group| lines(&unknown, group).is_empty()));
+    }
+
+    #[test]
+    fn a_place_whose_bottom_is_not_seen_is_named_at_power_alone() {
+        let at = |guarantee: Guarantee| {
+            let mut run = run("box", &[Sample::new("lmdb").guarantee(guarantee.name()).tier(guarantee)]);
+            run.header.places[0].bottom = Some(Bottom::Unseen { why: "it is a 9p".into() });
+            let runs = [run];
+            let merged = Merged::new(&runs, &[]);
+            merged.groups.iter().flat_map(|group| lines(&merged, group)).collect::<Vec<_>>()
+        };
+        let named = "Whether default keeps through a power cut what was synced can't be seen: it is a 9p.";
+        assert_eq!(at(Guarantee::Power), [named]);
+        assert!(at(Guarantee::Process).is_empty());
     }
 }

@@ -361,6 +361,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             free_bytes: 100 << 30,
             image: None,
             driver: None,
+            bottom: None,
             disk: None,
         }],
         stores,

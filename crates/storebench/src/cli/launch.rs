@@ -189,7 +189,7 @@ impl<'a> Launch<'a> {
             let place = missing
                 .get(cell.site().as_ref())
                 .cloned()
-                .or_else(|| forgetful(places, cell))
+                .or_else(|| forgetful(&header.places, stores, cell))
                 .or_else(|| unplaced(places, cell));
             let place = place.map(Reason::NoPlace);
             let load = || background::lacking(cell.background()).map(Reason::NoBackground);
@@ -296,12 +296,16 @@ fn goes_further(plan: &Plan) -> bool {
     plan.precision.is_some() || plan.budget.is_some()
 }
 
-/// Why a cell's place can't keep what it promises, if it can't.
-fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
-    let Place::Image { file_system, .. } = places.get(cell.site().as_ref())? else { return None };
-    let kind = file_system.kind();
-    let forgets = kind.forgets.filter(|_| cell.guarantee().tier() == Some(Guarantee::Power))?;
-    Some(format!("{} {forgets}", kind.name))
+/// Why a cell's place can't keep what its store promises, if it can't. As shipped, a store promises what that comes to.
+fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
+    let store = stores.iter().find(|store| store.name == cell.store())?;
+    let place = places.iter().find(|place| place.is_of(cell))?;
+    if store.resolve(cell.guarantee().tier())? < Guarantee::Power {
+        return None;
+    }
+    let kind = place.image.as_ref().map(FileSystem::kind);
+    let image = kind.and_then(|kind| Some(format!("{} {}", kind.name, kind.forgets?)));
+    image.or_else(|| place.bottom.as_ref()?.loses())
 }
 
 /// Why a cell has no place, if it has none: a directory is on the disk that it is on.
@@ -330,6 +334,7 @@ fn header(
         let path = place.directory();
         let disk = place.disk();
         let info = environment::place(name, path).map_err(Error::io("looking at", path))?;
+        let info = PlaceInfo { bottom: Some(place.bottom()), ..info };
         let Place::Image { file_system, .. } = place else { return Ok(info) };
         let info = PlaceInfo { disk: disk.cloned(), ..info };
         let tried = image::try_out(path, file_system, disk);

@@ -39,14 +39,16 @@ use storebench_core::test_hooks;
 /// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.
 const AT_ONCE: (&str, &str) = ("after_load", "at-once");
 
-/// Before any test: the programs that tests start don't probe each place for a second.
+const HOOKS: &str = "quick-probes,memory-keeps";
+
+/// Before any test: the programs that tests start don't probe each place for a second, and may measure `power` in memory.
 #[used]
 #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
 static BEGIN: extern "C" fn() = {
     extern "C" fn begin() {
         // SAFETY: this process has no other thread yet.
-        unsafe { std::env::set_var(test_hooks::VARIABLE, test_hooks::QUICK_PROBES) };
+        unsafe { std::env::set_var(test_hooks::VARIABLE, HOOKS) };
     }
     begin
 };

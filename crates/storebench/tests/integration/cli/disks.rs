@@ -10,7 +10,7 @@ use storebench_host::folder;
 
 use super::plans::OWN;
 use super::support::{
-    Said, Scratch, TINY, assert_complete, contents, faulty, is_root, outcomes, said, skipped,
+    STOREBENCH, Said, Scratch, TINY, assert_complete, contents, faulty, is_root, outcomes, said, skipped,
 };
 use crate::file_systems::can_mount;
 
@@ -304,4 +304,39 @@ fn a_plan_or_a_run_that_may_not_be_read_or_written_is_told() {
         unprivileged(&faulty(), &scratch, "report latest").ends(Exit::Success);
     }
     assert_eq!(scratch.contents(), before);
+}
+
+/// What memory can't keep is not measured in it, however it comes about: by what a store does as shipped, behind an overlay, in an image.
+#[test]
+fn power_is_left_out_where_a_power_cut_takes_all() {
+    let scratch = Scratch::new();
+    let small = "--records 20 --record-size 100B --data incompressible --operations 5 --trials 1";
+    let script = |command: &str| {
+        format!(
+            "mkdir -p lower merged disk/upper disk/work; \
+             mount -t overlay overlay -o lowerdir=lower,upperdir=$PWD/disk/upper,workdir=$PWD/disk/work merged; \
+             STOREBENCH_TEST_HOOKS=quick-probes exec {STOREBENCH} {command}"
+        )
+    };
+    let why = "is memory, which a power cut takes with all that was synced";
+    for (command, exit) in [
+        ("run crud --store lmdb --guarantee power --at disk --dry-run", Exit::Nothing),
+        ("run crud --store lmdb --guarantee power --at disk", Exit::Nothing),
+        ("run crud --store lmdb,redb --guarantee default --at disk", Exit::Nothing),
+        ("run crud --store lmdb --guarantee power --at merged", Exit::Nothing),
+        ("run crud --store lmdb --guarantee power --at disk --place ext4", Exit::Nothing),
+        ("run crud --store lmdb --guarantee process --at disk", Exit::Success),
+    ] {
+        let Some(said) = on_a_disk(&scratch, "64m", &script(&format!("{command} {small}"))) else { return };
+        let said = said.ends(exit);
+        assert_eq!(said.err.contains(why), exit == Exit::Nothing, "{said}");
+    }
+    for question in
+        ["advise --records 50 --size 100B --store lmdb,redb", "tune sqlite --records 50 --size 100B"]
+    {
+        let asked = script(&format!("{question} --guarantee power --budget 6s --at disk"));
+        let Some(said) = on_a_disk(&scratch, "64m", &asked) else { return };
+        let said = said.ends(Exit::Nothing);
+        assert!(said.err.contains(why), "{said}");
+    }
 }

@@ -90,7 +90,7 @@ impl Scratch {
 
     /// The same where what a place costs matters, and is probed as a user has it.
     pub fn probing(&self, arguments: &str) -> Said {
-        said(self.command(STOREBENCH, arguments).env_remove(test_hooks::VARIABLE))
+        said(self.command(STOREBENCH, arguments).env(test_hooks::VARIABLE, test_hooks::MEMORY_KEEPS))
     }
 
     /// Runs storebench with the faulty stores.

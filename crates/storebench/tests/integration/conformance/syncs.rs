@@ -165,7 +165,7 @@ fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Opti
     command.arg("run").arg(&plan).arg("--out").arg(folder.path().join("runs"));
     command.arg("--at").arg(work.as_ref().map_or(folder.path(), TempDir::path));
     if def.kind == Kind::Harness {
-        command.env_remove(test_hooks::VARIABLE);
+        command.env(test_hooks::VARIABLE, test_hooks::MEMORY_KEEPS);
     }
     if let Some(library) = def.library {
         command.arg("--store-library").arg(&library.path);

@@ -1,0 +1,235 @@
+//! The bottom of a directory: what holds its bytes in the end, and whether that survives a power cut.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use storebench_core::kernel::mounts::{self, Mount};
+use storebench_core::result::Bottom;
+use storebench_core::test_hooks;
+
+/// Layers that are followed at most: images in images, overlays on overlays, devices made of devices.
+const MOST_LAYERS: u32 = 16;
+
+/// What the kernel says of mounts and devices.
+trait Kernel {
+    /// The path without links, and the mount that holds it; `None` where it can't be seen.
+    fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)>;
+    /// The name of the block device at a path, as /sys/class/block has it.
+    fn block_device(&self, path: &Path) -> Option<String>;
+    /// The file behind a loop device.
+    fn backing_file(&self, device: &str) -> Option<PathBuf>;
+    /// The devices that this one is made of.
+    fn parts(&self, device: &str) -> Vec<String>;
+}
+
+/// Follows a directory down to what holds its bytes: through mounts, loop devices, upper layers of overlays, and devices made of others.
+pub fn follow(directory: &Path) -> Bottom {
+    match test_hooks::memory_keeps() {
+        true => Bottom::Disk,
+        false => follow_path(&Here, directory, MOST_LAYERS),
+    }
+}
+
+fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
+    let Some((path, mount)) = kernel.mount(path).filter(|_| layers > 0) else {
+        return Bottom::Unseen { why: format!("the mount that holds {} can't be seen", path.display()) };
+    };
+    let shown = format!("{} at {}", mount.kind, mount.at.display());
+    if ["tmpfs", "ramfs", "rootfs"].contains(&mount.kind.as_str()) {
+        return Bottom::Memory { what: shown };
+    }
+    if mount.source == Path::new(storebench_disk::names::SOURCE) {
+        return Bottom::Simulated;
+    }
+    let below = if mount.kind == "overlay" {
+        let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
+        match upper.map(PathBuf::from).filter(|upper| kernel.mount(upper).is_some()) {
+            // An overlay on itself can't be: its upper layer is elsewhere, where this name does not lead.
+            Some(upper) if !upper.starts_with(&path) => follow_path(kernel, &upper, layers - 1),
+            _ => {
+                Bottom::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
+            }
+        }
+    } else if let Some(device) = kernel.block_device(&mount.source) {
+        follow_device(kernel, &device, layers - 1)
+    } else if mount.kind.starts_with("fuse") && kernel.mount(&mount.source).is_some() {
+        // The daemon of an image has its file as its source.
+        follow_path(kernel, &mount.source, layers - 1)
+    } else {
+        Bottom::Unseen { why: format!("{shown} is on no disk that can be seen here") }
+    };
+    let has_none = |option: &&String| ["nobarrier", "barrier=0"].contains(&option.as_str());
+    match (mount.options.iter().find(has_none), below) {
+        (Some(option), Bottom::Disk | Bottom::Unseen { .. }) => {
+            Bottom::NoBarriers { what: format!("{shown} is mounted with {option}") }
+        }
+        (_, below) => below,
+    }
+}
+
+fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> Bottom {
+    if layers == 0 {
+        return Bottom::Unseen { why: format!("{device} is made of too many layers") };
+    }
+    // /dev/ram0 is brd's.
+    let is = |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
+    if is("zram") || is("ram") {
+        return Bottom::Memory { what: device.into() };
+    }
+    if let Some(file) = kernel.backing_file(device) {
+        return follow_path(kernel, &file, layers - 1);
+    }
+    // The worst of its parts decides.
+    let parts = kernel.parts(device).into_iter().map(|part| follow_device(kernel, &part, layers - 1));
+    parts.max().unwrap_or(Bottom::Disk)
+}
+
+/// The kernel that this runs on.
+struct Here;
+
+impl Kernel for Here {
+    fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)> {
+        let path = fs::canonicalize(path).ok()?;
+        let mount = mounts::holding(&path).ok()??;
+        Some((path, mount))
+    }
+
+    fn block_device(&self, path: &Path) -> Option<String> {
+        let device = fs::canonicalize(path).ok()?;
+        let name = device.strip_prefix("/dev").ok()?.file_name()?.to_str()?;
+        Path::new("/sys/class/block").join(name).exists().then(|| name.to_owned())
+    }
+
+    fn backing_file(&self, device: &str) -> Option<PathBuf> {
+        let file = fs::read_to_string(Path::new("/sys/class/block").join(device).join("loop/backing_file"));
+        Some(file.ok()?.trim_end_matches('\n').into())
+    }
+
+    fn parts(&self, device: &str) -> Vec<String> {
+        let parts = fs::read_dir(Path::new("/sys/class/block").join(device).join("slaves"));
+        let names = parts.into_iter().flatten().flatten().map(|part| part.file_name());
+        names.filter_map(|name| name.into_string().ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mounts as folder, kind, source and options; devices with their files and parts.
+    struct Made(&'static [(&'static str, &'static str, &'static str, &'static str)]);
+
+    const MADE: Made = Made(&[
+        ("/", "ext4", "/dev/sda1", "rw"),
+        ("/run", "tmpfs", "tmpfs", "rw"),
+        ("/mnt/loop", "ext4", "/dev/loop0", "rw"),
+        ("/mnt/deep", "xfs", "/dev/loop1", "rw"),
+        ("/mnt/compressed", "ext4", "/dev/zram0", "rw"),
+        ("/mnt/fast", "ext4", "/dev/sdb", "nobarrier"),
+        ("/mnt/fast-memory", "ext4", "/dev/ram0", "barrier=0"),
+        ("/mnt/crypt", "ext4", "/dev/dm-0", "rw"),
+        ("/mnt/striped", "btrfs", "/dev/dm-1", "rw"),
+        ("/mnt/merged", "overlay", "overlay", "upperdir=/run/upper"),
+        ("/mnt/merged-disk", "overlay", "overlay", "upperdir=/home/upper"),
+        ("/mnt/container", "overlay", "overlay", "upperdir=/gone/upper"),
+        ("/mnt/net", "nfs4", "server:/home", "rw"),
+        ("/mnt/shared", "9p", "host", "rw"),
+        ("/mnt/image", "fuse.fuse2fs", "/run/image", "rw"),
+        ("/mnt/remote", "fuse.sshfs", "host:", "rw"),
+        ("/mnt/simulated", "fuse", storebench_disk::names::SOURCE, "rw"),
+    ]);
+
+    impl Kernel for Made {
+        fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)> {
+            if path.starts_with("/gone") || !path.is_absolute() {
+                return None;
+            }
+            let holds = self.0.iter().filter(|(at, ..)| path.starts_with(at));
+            let (at, kind, source, options) =
+                holds.max_by_key(|(at, ..)| Path::new(at).components().count())?;
+            let options = options.split(',').map(str::to_owned).collect();
+            let mount = Mount {
+                root: "/".into(),
+                at: at.into(),
+                kind: (*kind).into(),
+                source: source.into(),
+                options,
+            };
+            Some((path.to_path_buf(), mount))
+        }
+
+        fn block_device(&self, path: &Path) -> Option<String> {
+            Some(path.strip_prefix("/dev").ok()?.to_str()?.to_owned())
+        }
+
+        fn backing_file(&self, device: &str) -> Option<PathBuf> {
+            match device {
+                "loop0" => Some("/run/file".into()),
+                "loop1" => Some("/mnt/loop/file".into()),
+                _ => None,
+            }
+        }
+
+        fn parts(&self, device: &str) -> Vec<String> {
+            let parts: &[&str] = match device {
+                "dm-0" => &["sda2"],
+                "dm-1" => &["sda3", "ram1", "sdc"],
+                _ => &[],
+            };
+            parts.iter().map(|part| (*part).to_owned()).collect()
+        }
+    }
+
+    #[test]
+    fn a_directory_is_followed_to_what_holds_its_bytes() {
+        let bottoms = [
+            ("/home/user", "disk"),
+            ("/run/user", "memory: tmpfs at /run"),
+            ("/mnt/loop", "memory: tmpfs at /run"),
+            ("/mnt/deep/folder", "memory: tmpfs at /run"),
+            ("/mnt/compressed", "memory: zram0"),
+            ("/mnt/fast", "no barriers: ext4 at /mnt/fast is mounted with nobarrier"),
+            ("/mnt/fast-memory", "memory: ram0"),
+            ("/mnt/crypt", "disk"),
+            ("/mnt/striped", "memory: ram1"),
+            ("/mnt/merged", "memory: tmpfs at /run"),
+            ("/mnt/merged-disk", "disk"),
+            (
+                "/mnt/container",
+                "unseen: the upper layer of the overlay at /mnt/container is outside of this container",
+            ),
+            ("/mnt/net", "unseen: nfs4 at /mnt/net is on no disk that can be seen here"),
+            ("/mnt/shared", "unseen: 9p at /mnt/shared is on no disk that can be seen here"),
+            ("/mnt/image", "memory: tmpfs at /run"),
+            ("/mnt/remote", "unseen: fuse.sshfs at /mnt/remote is on no disk that can be seen here"),
+            ("/mnt/simulated", "simulated"),
+            ("/gone", "unseen: the mount that holds /gone can't be seen"),
+        ];
+        for (path, bottom) in bottoms {
+            let found = match follow_path(&MADE, Path::new(path), MOST_LAYERS) {
+                Bottom::Disk => "disk".into(),
+                Bottom::Simulated => "simulated".into(),
+                Bottom::Memory { what } => format!("memory: {what}"),
+                Bottom::NoBarriers { what } => format!("no barriers: {what}"),
+                Bottom::Unseen { why } => format!("unseen: {why}"),
+            };
+            assert_eq!(found, bottom, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_holds_itself_ends() {
+        const CIRCLE: Made = Made(&[("/", "fuse.circle", "/file", "rw")]);
+        assert!(matches!(follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS), Bottom::Unseen { .. }));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_memory_of_this_machine_is_memory() {
+        if let Some((_, mount)) = Here.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
+        {
+            let bottom = follow_path(&Here, &mount.at, MOST_LAYERS);
+            assert_eq!(bottom, Bottom::Memory { what: format!("tmpfs at {}", mount.at.display()) });
+        }
+    }
+}
