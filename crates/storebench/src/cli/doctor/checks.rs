@@ -9,11 +9,12 @@ use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_core::result::{Environment, Limited, PlaceInfo};
+use storebench_core::result::{Bottom, Environment, Limited, PlaceInfo};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::background;
 use storebench_host::image::driver;
+use storebench_host::place::bottom;
 use storebench_host::place::directory::WorkFolder;
 use storebench_host::place::image;
 use storebench_report::check::{BUSY, SLOW_CLOCK_NS};
@@ -47,7 +48,10 @@ impl<'a> Here<'a> {
             stores,
             directory: directory.to_path_buf(),
             environment: environment::machine(),
-            place: environment::place("here", directory).map_err(Error::io("looking at", directory))?,
+            place: PlaceInfo {
+                bottom: Some(bottom::follow(directory)),
+                ..environment::place("here", directory).map_err(Error::io("looking at", directory))?
+            },
             probe,
             reach: Reach::here(),
             cgroups,
@@ -170,13 +174,15 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
         true => format!("{} µs each", three_digits(sync_ns / 1e3)),
         false => format!("{} ms each", three_digits(sync_ns / 1e6)),
     };
-    let sync = match here.probe.sync_ns < QUICK_SYNC_NS {
-        true => Line::hint(
+    let loses = here.place.bottom.as_ref().and_then(Bottom::loses);
+    let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| here.place.unseen()) {
+        Some(why) => Line::hint("syncs", took, why),
+        None if here.probe.sync_ns < QUICK_SYNC_NS => Line::hint(
             "syncs",
             took,
             "few disks are as quick, so they may not reach the disk, and `power` may not hold in a power cut",
         ),
-        false => Line::ok("syncs", took),
+        None => Line::ok("syncs", took),
     };
     vec![lies, room, sync]
 }
