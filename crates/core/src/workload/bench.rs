@@ -19,6 +19,8 @@ pub struct Bench<'a> {
     store: Option<Box<dyn Store>>,
     /// Where the data are if they are not in the folder.
     elsewhere: Option<String>,
+    /// Syncs that were counted until the store was last closed to be opened anew.
+    syncs_before: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -28,7 +30,8 @@ impl<'a> Bench<'a> {
         let store = open(&options)?;
         Step::Working.begin();
         let elsewhere = store.elsewhere();
-        Ok(Bench { open, folder: options.directory.to_path_buf(), options, store: Some(store), elsewhere })
+        let folder = options.directory.to_path_buf();
+        Ok(Bench { open, folder, options, store: Some(store), elsewhere, syncs_before: 0 })
     }
 
     /// Where the data are if they are not in the folder, in words.
@@ -60,8 +63,18 @@ impl<'a> Bench<'a> {
         self.store.as_deref().ok_or_else(|| Stop::harness("the store is closed"))
     }
 
+    /// The syncs that the store counted itself since it was first opened; `None` where it counts none.
+    ///
+    /// # Errors
+    /// After it was closed, and where the store can't say.
+    pub fn syncs(&self) -> Result<Option<u64>, Stop> {
+        let counted = self.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
+        Ok(counted.map(|syncs| self.syncs_before + syncs))
+    }
+
     /// Closes the store, deletes its files and opens a new one.
     pub fn fresh(&mut self) -> Result<(), Stop> {
+        self.keep_syncs()?;
         if let Some(store) = self.store.take() {
             Step::Closing.begin();
             store.discard().map_err(|error| Stop::store("closing the store", &error))?;
@@ -78,6 +91,7 @@ impl<'a> Bench<'a> {
     pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
         Step::Settling.begin();
         self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+        self.keep_syncs()?;
         self.close()?;
         let emptied = page_cache::empty(&self.folder)
             .map_err(|error| Stop::harness(format!("emptying the page cache: {error}")))?;
@@ -88,9 +102,18 @@ impl<'a> Bench<'a> {
 
     /// Closes the store and opens it again.
     pub fn reopen(&mut self) -> Result<(), Stop> {
+        self.keep_syncs()?;
         self.close()?;
         Step::Reopening.begin();
         self.open_with("opening the store anew")
+    }
+
+    /// Keeps what the store counted, as it counts anew once it is opened again.
+    fn keep_syncs(&mut self) -> Result<(), Stop> {
+        if self.store.is_some() {
+            self.syncs_before = self.syncs()?.unwrap_or(self.syncs_before);
+        }
+        Ok(())
     }
 
     fn open_with(&mut self, doing: &str) -> Result<(), Stop> {

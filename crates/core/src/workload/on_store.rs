@@ -192,8 +192,7 @@ fn hold_to_power(
         acknowledged.iter().try_for_each(Acknowledged::check)?;
         return Ok(None);
     }
-    let counted = bench.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
-    let Some(syncs) = counted else {
+    let Some(syncs) = bench.syncs()? else {
         let reason = match bench.elsewhere() {
             Some(_) => {
                 "others use the server, too, so that its count tells nothing, and power is not checked".into()

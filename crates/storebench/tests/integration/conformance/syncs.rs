@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use storebench::STORES;
+use storebench_core::error::Exit;
 use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::test_hooks;
 use tempfile::TempDir;
 
-use super::subject::{Subject, chosen, for_each_private};
+use super::subject::{Subject, chosen, for_each_private, is_installed};
+use crate::cli::support::{Scratch, outcomes};
+use crate::tier;
 
 const LOADED: u64 = 200;
 const BATCH: u64 = 50;
@@ -152,6 +155,20 @@ fn null() -> &'static StoreDef {
 fn durable(counters: &Counters) -> u64 {
     let all = counters.syncs.expect("syncs are counted here");
     all - counters.syncs_by_call.get("sync_file_range").copied().unwrap_or_default()
+}
+
+/// What a server counted before the page cache was emptied, and it was opened anew, counts too.
+#[test]
+fn every_guarantee_of_a_server_holds_warm_and_cold() {
+    let asked = |def: &&StoreDef| def.kind == Kind::Server && (tier::is_whole() || def.name == "postgres");
+    for def in STORES.iter().filter(asked).filter(|def| def.open.is_ok() && is_installed(def)) {
+        let scratch = Scratch::new();
+        let tiers: Vec<&str> = def.offers.iter().map(|offer| offer.guarantee.name()).collect();
+        let small = "--records 20 --record-size 100B --data incompressible --operations 20 --trials 1";
+        let asked = format!("--store {} --guarantee {} --cache warm,cold", def.name, tiers.join(","));
+        let said = scratch.storebench(&format!("run crud {asked} {small}")).ends(Exit::Success);
+        assert_eq!(outcomes(&scratch.results()), vec![(def.name, "ok"); 2 * tiers.len()], "{said}");
+    }
 }
 
 /// One trial by the program.
