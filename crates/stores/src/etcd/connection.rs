@@ -16,7 +16,7 @@ use storebench_core::store::{Result, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::messages::Call;
-use crate::support::server::socket::Socket;
+use crate::support::server::{error_text, socket::Socket};
 
 /// The bytes of an answer that may be under way unread.
 const WINDOW: u32 = 64 << 20;
@@ -115,6 +115,7 @@ fn refusal(headers: &HeaderMap) -> Result<()> {
     match text("grpc-status") {
         Some(status) if status != "0" => {
             let message = text("grpc-message").filter(|message| !message.is_empty());
+            let message = message.map(|message| error_text(&message));
             Err(StoreError::Engine(
                 message.unwrap_or_else(|| format!("the server refused it: gRPC status {status}")),
             ))
@@ -164,6 +165,7 @@ impl Waiting {
         let waker = Waker::from(self.state.clone());
         let mut context = Context::from_waker(&waker);
         loop {
+            self.socket.check_login().map_err(|error| self.socket.lost(error))?;
             match poll(&mut context) {
                 Poll::Ready(done) => return done.map_err(|failed| self.told(failed)),
                 Poll::Pending if self.state.woken.swap(false, Ordering::Relaxed) => {}

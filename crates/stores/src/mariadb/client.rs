@@ -17,6 +17,7 @@ use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
 use super::wire::{self, Holds};
+use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
 
 /// The most bytes that are read at once.
@@ -372,7 +373,7 @@ fn error_of(told: &[u8]) -> StoreError {
     let Ok(ErrPacket::Error(error)) = ParseBuf(told).parse(form) else {
         return StoreError::Engine("the server sent an error that can't be read".into());
     };
-    let (code, message) = (error.error_code(), error.message_str().into_owned());
+    let (code, message) = (error.error_code(), error_text(&error.message_str()));
     /// By MariaDB's list of errors.
     const EXISTS: u16 = 1062;
     const DISK_FULL: [u16; 2] = [1021, 1114];

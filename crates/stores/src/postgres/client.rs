@@ -17,6 +17,7 @@ use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
 use super::wire;
+use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
 
 /// The most bytes that are read at once.
@@ -309,7 +310,7 @@ fn ends_the_session(told: &ErrorResponseBody) -> bool {
 
 /// The server's error, in the terms of a store.
 fn error_of(told: &ErrorResponseBody) -> StoreError {
-    let message = field(told, b'M');
+    let message = error_text(&field(told, b'M'));
     match field(told, b'C').as_str() {
         // A unique index has the key.
         "23505" => StoreError::Exists,

@@ -8,6 +8,7 @@ use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 use storebench_core::store::{Result, StoreError};
 
+use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
 
 /// Where a server listens unless it is told otherwise.
@@ -18,6 +19,9 @@ pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
 const ROOM: usize = 64 << 10;
 /// The records that one command adds at most: it takes as many as 1,048,576 words.
 const MOST_AT_ONCE: usize = 1 << 18;
+
+/// The most arrays that an answer has in each other.
+const DEEPEST: usize = 4;
 
 /// A connection.
 pub struct Client {
@@ -271,6 +275,7 @@ impl Client {
     fn answer(&mut self) -> Result<Answer> {
         loop {
             let start = self.seen;
+            check_depth(&self.input[start..self.received])?;
             let found = decode_range(&self.input[start..self.received]).map_err(StoreError::engine)?;
             if let Some((frame, length)) = found {
                 self.seen += length;
@@ -293,7 +298,7 @@ impl Client {
             }
             RangeFrame::Error((from, to)) => {
                 let told = String::from_utf8_lossy(&self.input[start + from..start + to]);
-                return Err(StoreError::Engine(told.into_owned()));
+                return Err(StoreError::Engine(error_text(&told)));
             }
         })
     }
@@ -315,6 +320,46 @@ impl Client {
         self.received += count;
         Ok(())
     }
+}
+
+/// Refuses an answer with arrays in arrays in arrays, before it is decoded: each takes room on the stack.
+fn check_depth(mut rest: &[u8]) -> Result<()> {
+    // How many answers each array that was begun still lacks.
+    let mut lacking: Vec<u64> = Vec::new();
+    while rest.first() == Some(&b'*') || !lacking.is_empty() {
+        let Some(end) = rest.windows(2).position(|bytes| bytes == b"\r\n") else { return Ok(()) };
+        let (head, after) = (&rest[..end], &rest[end + 2..]);
+        let count =
+            head.get(1..).and_then(|count| str::from_utf8(count).ok()?.parse::<u64>().ok()).unwrap_or(0);
+        match head.first() {
+            Some(b'*') if count > 0 => {
+                lacking.push(count);
+                if lacking.len() > DEEPEST {
+                    return Err(odd());
+                }
+                rest = after;
+                continue;
+            }
+            Some(b'$') if head != b"$-1" => {
+                let end = usize::try_from(count).ok().and_then(|count| count.checked_add(2));
+                let Some(after) = end.and_then(|end| after.get(end..)) else { return Ok(()) };
+                rest = after;
+            }
+            _ => rest = after,
+        }
+        // An answer is complete, and with it each array whose last it was.
+        while let Some(left) = lacking.last_mut() {
+            *left -= 1;
+            if *left > 0 {
+                break;
+            }
+            lacking.pop();
+        }
+        if lacking.is_empty() {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// An answer that is none to the command.
@@ -370,12 +415,17 @@ mod tests {
             ("*2\r\n$1\r\na\r\n-ERR b\r\n", "ERR b"),
             ("!x\r\n", ""),
             ("+OK\r\n", "can't be read"),
+            (&"*1\r\n".repeat(200_000), "can't be read"),
+            ("*2\r\n$1\r\na\r\n*1\r\n*1\r\n*1\r\n*1\r\n", "can't be read"),
+            (&format!("-{}\r\n", "long ".repeat(1000)), "long long"),
         ] {
             let (mut client, mut server) = pair();
             server.write_all(answer.as_bytes()).unwrap();
             let told = client.get(b"k", &mut |_| ()).unwrap_err().to_string();
-            assert!(told.contains(why), "{answer}: {told}");
+            assert!(told.contains(why) && told.len() < 400, "{answer}: {told}");
         }
+        // Arrays next to each other are no arrays in each other.
+        check_depth(&b"*3\r\n*1\r\n:1\r\n*1\r\n$1\r\na\r\n*2\r\n*0\r\n*1\r\n*-1\r\n".repeat(9)).unwrap();
         let (mut client, server) = pair();
         drop(server);
         assert!(matches!(client.set(b"k", b"v"), Err(StoreError::Io { .. })));

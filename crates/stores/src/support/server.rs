@@ -28,3 +28,8 @@ pub use self::running::Running;
 pub use self::session::RecordSession;
 pub use self::sql::Sql;
 pub use self::store::open;
+
+/// An error of a server as it is repeated: in one line, of 300 characters at most.
+pub fn error_text(words: &str) -> String {
+    storebench_core::shown::within(&storebench_core::shown::one_line(words), 300)
+}

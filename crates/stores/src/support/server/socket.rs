@@ -16,6 +16,8 @@ use super::process::LOG;
 
 /// The longest time that a running server may take from the first call to it until it has let a session in.
 pub const LONGEST_LOGIN: Duration = Duration::from_secs(10);
+/// The bytes that a running server may send until it has let a session in.
+const MOST_LOGIN_BYTES: usize = 1 << 20;
 /// Lines of a server's log that are told where it has gone.
 const LAST_LINES: usize = 3;
 /// The bytes in which these are.
@@ -29,6 +31,8 @@ pub struct Socket {
     longest_read: Option<Timespec>,
     /// When the session must have been let in, as long as it has not.
     login_until: Option<Instant>,
+    /// The bytes that it sent until then.
+    login_bytes: usize,
     /// Where the server says why it ends, if it is the trial's own.
     log: Option<PathBuf>,
 }
@@ -41,7 +45,7 @@ enum Stream {
 
 impl Socket {
     fn over(stream: Stream) -> Socket {
-        Socket { stream, longest_read: None, login_until: None, log: None }
+        Socket { stream, longest_read: None, login_until: None, login_bytes: 0, log: None }
     }
 
     /// Connects to the Unix socket of this path.
@@ -128,10 +132,29 @@ impl Socket {
 
     /// Reads what is there.
     pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match &mut self.stream {
+        let count = match &mut self.stream {
             Stream::Unix(stream) => stream.read(into),
             Stream::Tcp(stream) => stream.read(into),
+        }?;
+        if self.login_until.is_some() {
+            self.login_bytes += count;
+            if self.login_bytes > MOST_LOGIN_BYTES {
+                return Err(io::Error::other("it sent more than 1 MiB and let nobody in"));
+            }
         }
+        Ok(count)
+    }
+
+    /// Whether the session may still be let in: a server that keeps sending is never waited for.
+    ///
+    /// # Errors
+    /// When it has taken too long.
+    pub fn check_login(&self) -> io::Result<()> {
+        if self.login_until.is_some_and(|until| until <= Instant::now()) {
+            let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        Ok(())
     }
 
     /// Waits until there is something to read. A read that waits by itself is woken twice on a Unix socket of Linux: also when the
@@ -150,14 +173,9 @@ impl Socket {
         let left = self.login_until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let longest = left.as_ref().or(self.longest_read.as_ref());
-        match poll(&mut [PollFd::from_borrowed_fd(stream, events)], longest)? {
-            0 if left.is_some() => {
-                let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
-                Err(io::Error::new(io::ErrorKind::TimedOut, message))
-            }
-            0 => Err(io::ErrorKind::TimedOut.into()),
-            _ => Ok(()),
-        }
+        let ready = poll(&mut [PollFd::from_borrowed_fd(stream, events)], longest)?;
+        self.check_login()?;
+        if ready == 0 { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }
 
@@ -208,6 +226,28 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+
+    #[test]
+    fn a_server_that_sends_without_letting_anybody_in_is_given_up() {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let mut socket =
+            Socket { login_until: Instant::now().checked_add(LONGEST_LOGIN), ..Socket::from(near) };
+        let sending = std::thread::spawn(move || while far.write_all(&[b'A'; 4096]).is_ok() {});
+        let mut piece = [0; 4096];
+        let failed = loop {
+            if let Err(error) = socket.read(&mut piece) {
+                break error.to_string();
+            }
+        };
+        assert_eq!(failed, "it sent more than 1 MiB and let nobody in");
+        assert!(socket.login_bytes <= MOST_LOGIN_BYTES + piece.len());
+        socket.let_in();
+        socket.read_exact(&mut vec![0; 2 * MOST_LOGIN_BYTES]).unwrap();
+        socket.login_until = Some(Instant::now());
+        assert_eq!(socket.read(&mut piece).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(socket);
+        sending.join().unwrap();
+    }
 
     #[test]
     fn where_a_server_has_gone_the_end_of_its_log_is_told() {
