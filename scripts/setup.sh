@@ -58,6 +58,7 @@ test        exfat-fuse              -               mounts exFAT where the kerne
 test        ntfs-3g                 -               formats NTFS in images, and mounts it where the kernel can't
 test        fuse2fs                 -               is a file system without root, also on a simulated disk
 test        fuse3                   -               mounts by FUSE without root
+test        bindfs                  -               keeps what is deleted while it is open, as NFS does
 test        parallel                parallel        runs parts of a plan
 test        slurmctld               -               runs parts of a plan, on a node of its own
 test        slurmd                  -               the node

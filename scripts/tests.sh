@@ -83,7 +83,7 @@ debian() {
     fetched
 }
 
-everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb redis-server etcd-server etcd-client python3 python3-dev python3-lmdb python3-plyvel python3-bsddb3 python3-pymysql python3-redis python3-venv chromium firefox-esr ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs fuse3 unzip parallel slurmctld slurmd slurm-client munge python3-yaml libc6-arm64-cross libc6-armhf-cross buildah debootstrap qemu-user user-mode-linux kmod shellcheck'
+everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb redis-server etcd-server etcd-client python3 python3-dev python3-lmdb python3-plyvel python3-bsddb3 python3-pymysql python3-redis python3-venv chromium firefox-esr ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs fuse3 bindfs unzip parallel slurmctld slurmd slurm-client munge python3-yaml libc6-arm64-cross libc6-armhf-cross buildah debootstrap qemu-user user-mode-linux kmod shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {

@@ -98,11 +98,15 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         Err(error) => Err(error),
         Ok(Told::Ended(left)) => {
             let with_it = left.give_back(&folder)?;
-            directory::remove(place, name, &folder)?;
+            directory::empty(&folder)?;
+            drop(left);
+            directory::remove_empty(place, name, &folder)?;
             Ok(Outcome::Deleted(with_it))
         }
-        Ok(Told::Unfinished(_held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
-            directory::remove(place, name, &folder)?;
+        Ok(Told::Unfinished(held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
+            directory::empty(&folder)?;
+            drop(held);
+            directory::remove_empty(place, name, &folder)?;
             Ok(Outcome::Deleted(Vec::new()))
         }
         Ok(Told::Unreadable(line)) => Ok(Outcome::Kept(format!(

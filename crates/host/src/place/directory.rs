@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
@@ -16,6 +17,9 @@ use storebench_core::measure::probe::{self, Probe};
 pub(super) const PREFIX: &str = "storebench-work-";
 /// Work folders of one process number in a directory, at most: containers can count their processes alike.
 const MOST: u32 = 1000;
+/// How often the deletion of an empty folder is tried again, and how long after the last try.
+const MOST_TRIES: u32 = 50;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// A work folder, which nobody else may look into. Dropping it gives back all that is held with it, and deletes it.
 #[derive(Debug)]
@@ -69,7 +73,7 @@ impl WorkFolder {
             }
             Err(error) => {
                 // It holds nothing else. What can't be deleted is found by its name at the next start.
-                let _ = remove(&place, &name, &folder);
+                let _ = empty(&folder).and_then(|()| remove_empty(&place, &name, &folder));
                 Err(("writing", path.join(ledger::NAME), error))
             }
         }
@@ -93,28 +97,41 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // Leftovers that can't be given back or deleted now are found by their ledger at the next start.
-        if self.holdings.give_back().is_ok() {
-            let _ = remove(&self.place, &self.name, self.holdings.folder());
+        if self.holdings.give_back().is_ok() && empty(self.holdings.folder()).is_ok() {
+            self.holdings.close_ledger();
+            let _ = remove_empty(&self.place, &self.name, self.holdings.folder());
         }
     }
 }
 
-/// Deletes a work folder that has this name in its place: its ledger last, so that a deletion that was cut off can be finished
-/// later.
-pub(super) fn remove(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
+/// Deletes all in a work folder, its ledger last, so that a deletion that was cut off can be finished later.
+pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     let ledger = OsStr::new(ledger::NAME);
     folder.empty(Some(ledger))?;
-    folder.remove(ledger)?;
-    let removed = match place.within(name) {
-        Ok(there) if there.is(folder)? => place.remove_empty(name),
-        Ok(_) => Err(io::Error::other("something else has taken its name")),
-        Err(error) => Err(error),
-    };
-    match removed {
-        // Another process cleans up, too, and took the empty folder.
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        other => other,
+    folder.remove(ledger)
+}
+
+/// Deletes a work folder that has this name in its place, and whose ledger is deleted and closed.
+///
+/// FUSE and NFS keep a file that is deleted while it is open under a hidden name, until they have heard that it was closed, which may take
+/// them a moment.
+pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
+    for tries in 0.. {
+        let removed = match place.within(name) {
+            Ok(there) if there.is(folder)? => place.remove_empty(name),
+            Ok(_) => Err(io::Error::other("something else has taken its name")),
+            Err(error) => Err(error),
+        };
+        match removed {
+            // Another process cleans up, too, and took the empty folder.
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && tries < MOST_TRIES => {
+                std::thread::sleep(BETWEEN_TRIES);
+            }
+            other => return other,
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -77,7 +77,8 @@ pub struct Left {
 /// The ledger of a run at work, locked.
 #[derive(Debug)]
 pub struct Ledger {
-    file: File,
+    /// `None` once it is closed.
+    file: Option<File>,
     /// Where each line ends, the marker's first, in bytes.
     ends: Vec<u64>,
 }
@@ -109,7 +110,7 @@ impl Ledger {
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = folder.handle().sync_all();
-        Ok(Some(Ledger { file, ends: vec![line.len() as u64] }))
+        Ok(Some(Ledger { file: Some(file), ends: vec![line.len() as u64] }))
     }
 
     /// Notes a thing that is about to be made. When this returns, the note is on the disk.
@@ -118,12 +119,13 @@ impl Ledger {
     /// The system's; then nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
         let (line, from) = (line(note)?, self.end());
+        let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
         // Bytes that could not be struck out are written over.
-        let written = self.file.set_len(from).and_then(|()| self.file.write_all_at(&line, from));
-        match written.and_then(|()| self.file.sync_data()) {
+        let written = file.set_len(from).and_then(|()| file.write_all_at(&line, from));
+        match written.and_then(|()| file.sync_data()) {
             Ok(()) => self.ends.push(from + line.len() as u64),
             Err(error) => {
-                let _ = self.file.set_len(from);
+                let _ = file.set_len(from);
                 return Err(error);
             }
         }
@@ -135,8 +137,13 @@ impl Ledger {
     pub fn strike(&mut self) {
         if self.ends.len() > 1 {
             self.ends.pop();
-            let _ = self.file.set_len(self.end());
+            let _ = self.file.as_ref().map(|file| file.set_len(self.end()));
         }
+    }
+
+    /// Closes it: nothing is noted in it any more, and its lock ends.
+    pub fn close(&mut self) {
+        self.file = None;
     }
 
     fn end(&self) -> u64 {

@@ -51,6 +51,11 @@ impl Holdings {
         &self.folder
     }
 
+    /// Closes the ledger.
+    pub fn close_ledger(&mut self) {
+        self.ledger.close();
+    }
+
     /// A stage for a trial.
     pub fn stage(&mut self) -> Stage<'_> {
         let before = self.held.len();

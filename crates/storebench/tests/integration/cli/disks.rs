@@ -340,3 +340,18 @@ fn power_is_left_out_where_a_power_cut_takes_all() {
         assert!(said.err.contains(why), "{said}");
     }
 }
+
+/// A file system by FUSE keeps a file that is deleted while it is open, so that its folder is not empty at once.
+#[test]
+fn nothing_stays_behind_where_deleted_files_are_kept() {
+    if Command::new("bindfs").arg("--version").output().is_err() {
+        return skipped("work folders on bindfs", "bindfs is not installed");
+    }
+    let scratch = Scratch::new();
+    let script = format!(
+        "mkdir -p disk/under over; bindfs disk/under over; trap 'umount over' EXIT; {FLAT} --at over; ls -A over"
+    );
+    let Some(said) = on_a_disk(&scratch, "64m", &script) else { return };
+    let said = said.ends(Exit::Success);
+    assert!(!said.out.contains("storebench-work"), "{said}");
+}
