@@ -7,7 +7,9 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::described::Described;
 use super::found::find;
@@ -19,6 +21,9 @@ pub const WORD: &str = "__library";
 
 /// The time in which a library must have told its stores.
 const LIMIT: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether the process has ended.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// More than any library tells.
 const MOST_BYTES: u64 = 16 << 20;
@@ -37,12 +42,19 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
         // Nobody listens any more when it took too long.
         let _ = sender.send(read);
     });
+    let until = Instant::now() + LIMIT;
     let told = receiver.recv_timeout(LIMIT);
-    if told.is_err() {
-        lifeline::end_group(&child).map_err(failed)?;
+    // One that has closed what it was to answer on may hang all the same.
+    let mut is_over = false;
+    while told.is_ok() && !is_over && Instant::now() < until {
+        is_over = has_ended(&child).map_err(failed)?;
+        if !is_over {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
     }
-    let status = child.wait().map_err(failed)?;
-    let Ok(told) = told else {
+    // With what it has forked.
+    let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(failed)?;
+    let (Ok(told), true) = (told, is_over) else {
         return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
     };
     match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
@@ -56,6 +68,12 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
             Err(format!("the library {} {how} when it was asked for its stores", path.display()))
         }
     }
+}
+
+/// Whether a process has ended; its number stays its own.
+fn has_ended(child: &Child) -> io::Result<bool> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(lifeline::pid(child)?), look)?.is_some())
 }
 
 /// Starts the process. It answers on its standard input, which the library has no reason to write to; what the library prints

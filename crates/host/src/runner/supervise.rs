@@ -106,8 +106,10 @@ pub fn run(
         shared.as_ref().and_then(Begun::read)
     };
     let stopped = watch(&child, limit, interrupted, look)?;
+    // With what a store has forked: nothing of a trial outlives it.
+    let ended = lifeline::end_group(&child);
     if stopped.is_some() {
-        lifeline::end_group(&child)?;
+        ended?;
     }
     let status = child.wait()?;
     Ok(match stopped {

@@ -142,6 +142,7 @@ fn a_library_that_can_not_be_used_is_told_before_anything_runs() {
         ("CRASH_ASK", "crashed with signal 11 when it was asked for its stores"),
         ("EXIT_ASK", "ended its process with exit code 3 when it was asked"),
         ("HANG_ASK", "did not tell its stores within 10s"),
+        ("HANG_LOAD", "did not tell its stores within 10s"),
     ];
     cases.extend(faults.map(|(fault, says)| (faulty(fault, scratch.path()), says)));
     std::thread::scope(|scope| {
@@ -159,6 +160,16 @@ fn a_library_that_can_not_be_used_is_told_before_anything_runs() {
         }
     });
     assert!(scratch.runs().is_empty());
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn what_a_library_forks_outlives_neither_a_question_nor_a_trial() {
+    let scratch = Scratch::in_memory();
+    let library = faulty("FORK_LOAD", scratch.path());
+    scratch.storebench(&format!("stores --store-library {}", library.display())).ends(Exit::Success);
+    scratch.assert_nothing_left();
+    run(&scratch, &library, "--store faulty").ends(Exit::Success);
     scratch.assert_nothing_left();
 }
 

@@ -37,6 +37,9 @@
 #define FAULT_MISCOUNTS 28
 #define FAULT_FORGETS 29
 #define FAULT_PRINTS 30
+/* What can be told before a run, too. */
+#define FAULT_HANG_LOAD 31
+#define FAULT_FORK_LOAD 32
 #define HAS(fault) (FAULT == FAULT_##fault)
 
 /* A real one: a signal that is raised is forgiven by Rust's handler, which waits for the fault to come again. */
@@ -44,6 +47,22 @@ static void crash(void) { *(volatile int *)(uintptr_t)8 = 0; }
 
 #if HAS(CRASH_LOAD)
 __attribute__((constructor)) static void at_load(void) { crash(); }
+#endif
+
+#if HAS(HANG_LOAD)
+/* It closes what it could answer on, too. */
+__attribute__((constructor)) static void at_load(void) {
+    for (int file = 0; file < 1024; file++) close(file);
+    for (;;) pause();
+}
+#endif
+
+#if HAS(FORK_LOAD)
+
+__attribute__((constructor)) static void at_load(void) {
+    if (fork() == 0)
+        for (;;) pause();
+}
 #endif
 
 #if HAS(UNBOUND)
