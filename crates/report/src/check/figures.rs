@@ -1,31 +1,60 @@
-//! Figures that can be computed from others of the same result: counts, extremes, means and percentiles from the histogram.
+//! Figures that can be computed from others of the same result (counts, extremes, means, deviations and percentiles from the histogram),
+//! and figures that can't be together.
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
-use storebench_core::result::{OperationResult, Run};
+use storebench_core::result::{OperationResult, Run, TrialResult};
 use storebench_core::units::grouped;
 
 /// The difference that rounding can make between a mean as it is written and as it is computed, as a share.
 const ROUNDING: f64 = 1e-9;
+
+/// The difference between a deviation and a histogram's, as a share of that and of the mean: buckets are a thousandth wide.
+const NEAR: f64 = 0.01;
 
 /// The number of operations that were looked at, and a sentence for each that has a figure which does not follow.
 pub fn wrong(run: &Run) -> (usize, Vec<String>) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for trial in &run.trials {
         for one in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
-            if one.latency.histogram.is_empty() {
-                continue;
-            }
-            checked += 1;
             let of = || format!("{} of {}, block {}", one.operation, trial.cell.id(), trial.block);
-            wrong.extend(fault(one).map(|fault| format!("{}: {fault}", of())));
+            let mut fault = contradiction(one, sessions(trial));
+            if !one.latency.histogram.is_empty() {
+                checked += 1;
+                fault = fault.or_else(|| unlike_histogram(one));
+            }
+            wrong.extend(fault.map(|fault| format!("{}: {fault}", of())));
         }
     }
     (checked, wrong)
 }
 
+/// The sessions that an operation's time is the sum over; `None` where that is not known, as with several machines.
+fn sessions(trial: &TrialResult) -> Option<u64> {
+    let is_alone = trial.ok()?.clients.is_empty();
+    is_alone.then(|| trial.cell.threads().into())
+}
+
+/// The first of an operation's figures that can't be, whatever its histogram.
+fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String> {
+    let share = one.harness_share.filter(|share| !(0.0..=1.0).contains(share));
+    let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
+    // Only in a closed loop, of which alone the harness's share is known: else operations wait for their turn, which is a part of their latency.
+    let most_ns =
+        sessions.filter(|_| one.harness_share.is_some()).map(|sessions| one.wall_ns.saturating_mul(sessions));
+    let wall = most_ns.filter(|most| one.sum_ns > *most).map(|_| {
+        format!("wall_ns is {}, and its operations took {}", grouped(one.wall_ns), grouped(one.sum_ns))
+    });
+    let calls = one.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
+    let syncs = calls.and_then(|counters| {
+        let (said, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
+        (said != sum).then(|| format!("syncs is {}, and its calls add up to {}", grouped(said), grouped(sum)))
+    });
+    share.or(wall).or(syncs)
+}
+
 /// The first figure of an operation that does not follow from its histogram and its sum.
-fn fault(one: &OperationResult) -> Option<String> {
+fn unlike_histogram(one: &OperationResult) -> Option<String> {
     let histogram = match latency::decode(&one.latency.histogram) {
         Ok(histogram) => histogram,
         Err(why) => return Some(why),
@@ -33,7 +62,11 @@ fn fault(one: &OperationResult) -> Option<String> {
     let differs = |(name, said, follows): (&str, u64, u64)| {
         (said != follows).then(|| format!("{name} is {}, and {} follows", grouped(said), grouped(follows)))
     };
-    figures(one, &histogram).into_iter().find_map(differs).or_else(|| mean(one, histogram.len()))
+    figures(one, &histogram)
+        .into_iter()
+        .find_map(differs)
+        .or_else(|| mean(one, histogram.len()))
+        .or_else(|| deviation(one, &histogram))
 }
 
 fn figures<'n>(one: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
@@ -58,4 +91,13 @@ fn mean(one: &OperationResult, count: u64) -> Option<String> {
     let follows = one.sum_ns as f64 / count.max(1) as f64;
     let off = (one.latency.mean_ns - follows).abs();
     (off > ROUNDING * follows).then(|| format!("mean_ns is {}, and {follows} follows", one.latency.mean_ns))
+}
+
+/// The deviation is computed from the latencies themselves: a histogram, which has three digits of each, gives nearly the same.
+fn deviation(one: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
+    let (said, follows) = (one.latency.stdev_ns, histogram.stdev());
+    let near = NEAR * (one.latency.mean_ns + follows);
+    let is_near = (said - follows).abs() <= near;
+    (one.latency.max_ns <= histogram.high() && !is_near)
+        .then(|| format!("stdev_ns is {said}, and about {follows} follows"))
 }

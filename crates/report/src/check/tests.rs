@@ -1,7 +1,7 @@
 //! Sound runs, and each way in which one is not.
 
 use storebench_core::measure::latency::Latencies;
-use storebench_core::result::OperationResult;
+use storebench_core::result::{Counters, OperationResult};
 
 use super::*;
 use crate::data::samples::{Sample, blocks};
@@ -51,7 +51,7 @@ fn a_figure_that_was_changed_does_not_follow() {
         &mut run.trials[0].measured.as_mut().unwrap().operations[0]
     }
     type Change = (&'static str, fn(&mut Run));
-    let changes: [Change; 7] = [
+    let changes: [Change; 12] = [
         ("p50_ns", |run| first(run).latency.p50_ns /= 2),
         ("p99_ns", |run| first(run).latency.p99_ns = 301),
         ("max_ns", |run| first(run).latency.max_ns = 80_000),
@@ -59,6 +59,17 @@ fn a_figure_that_was_changed_does_not_follow() {
         ("count", |run| first(run).count += 1),
         ("mean_ns", |run| first(run).latency.mean_ns *= 0.9),
         ("mean_ns", |run| first(run).sum_ns = first(run).sum_ns / 10 * 9),
+        ("stdev_ns", |run| first(run).latency.stdev_ns *= 1.1),
+        ("stdev_ns", |run| first(run).latency.stdev_ns = f64::NAN),
+        ("harness_share", |run| first(run).harness_share = Some(1.5)),
+        ("wall_ns", |run| {
+            (first(run).harness_share, first(run).wall_ns) = (Some(0.0), first(run).sum_ns - 1)
+        }),
+        ("syncs", |run| {
+            let calls = [("fsync".to_owned(), 3), ("msync".to_owned(), 4)].into();
+            first(run).counters =
+                Some(Counters { syncs: Some(8), syncs_by_call: calls, ..Counters::default() });
+        }),
     ];
     for (name, change) in changes {
         let (sound, odd) = after(change);
