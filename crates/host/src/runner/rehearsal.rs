@@ -18,8 +18,11 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{Failure, Outcome, TrialResult};
+use storebench_core::server::running;
 use storebench_core::workload::table::parameter;
 
+/// The setting that names a folder with a server's programs.
+const PROGRAMS: &str = "programs";
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -100,7 +103,9 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(result) = tried_out(&job, &small(cell)?, extent)? else { return Ok(None) };
+        let small = small(cell)?;
+        let Some(result) = tried_out(&job, &small, extent)? else { return Ok(None) };
+        let has_failed = matches!(result.outcome, Outcome::Failed { .. });
         let why = match result.outcome {
             Outcome::Ok => {
                 rehearsal.results.insert(cell.id(), result);
@@ -110,12 +115,31 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
+        // Where the store fails without them, too, that is the place's fault, which its trials tell: others may do well there.
+        if has_failed && fails_as_shipped(&job, &small)? {
+            continue;
+        }
         let refusal = Refused { what: in_words(cell, &settings), why };
         if !rehearsal.refused.contains(&refusal) {
             rehearsal.refused.push(refusal);
         }
     }
     Ok(Some(rehearsal))
+}
+
+/// Whether a cell fails also without any setting but those that say which server it is.
+fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
+    let says_which = |name: &str| [running::URL, PROGRAMS].contains(&name);
+    let mut plan = job.plan.clone();
+    plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
+    let mut bare = cell.clone();
+    for (axis, _) in cell.values() {
+        if axis.setting().is_some_and(|(_, name)| !says_which(name)) {
+            bare.remove(axis);
+        }
+    }
+    let result = tried_out(&Job { plan: &plan, ..*job }, &bare, Extent::EachSetting)?;
+    Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
 /// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was

@@ -355,3 +355,23 @@ fn nothing_stays_behind_where_deleted_files_are_kept() {
     let said = said.ends(Exit::Success);
     assert!(!said.out.contains("storebench-work"), "{said}");
 }
+
+/// On a file system without shared maps, SQLite with a log and LMDB fail with any setting: that ends no run, in which others do well.
+#[test]
+fn what_a_place_refuses_is_not_blamed_on_a_setting() {
+    if Command::new("bindfs").arg("--version").output().is_err() {
+        return skipped("a place without shared maps", "bindfs is not installed");
+    }
+    let scratch = Scratch::new();
+    let run = format!("{STOREBENCH} run crud --store lmdb,flat-folder $tiny --at over");
+    let script = |setting: &str| {
+        let mount = "mkdir -p disk/under over; bindfs -o direct_io disk/under over; trap 'umount over' EXIT";
+        format!("{mount}; {run} {setting}")
+    };
+    for setting in ["", "--set lmdb.nordahead=true"] {
+        let Some(said) = on_a_disk(&scratch, "64m", &script(setting)) else { return };
+        said.ends(Exit::TrialsFailed);
+    }
+    let Some(said) = on_a_disk(&scratch, "64m", &script("--set flat-folder.no_such=1")) else { return };
+    said.ends(Exit::BadValue);
+}
