@@ -188,9 +188,9 @@ impl Board<'_> {
         })?;
         Ok(match started {
             Started::Ran(ended) => ended,
-            Started::Listed(text) => {
+            Started::Listed(text, error) => {
                 self.out.say(&Message::Text(text));
-                Ended { interrupted: false, failed: 0 }
+                error.map_or(Ok(Ended { interrupted: false, failed: 0 }), Err)?
             }
             Started::Interrupted => Ended { interrupted: true, failed: 0 },
         })

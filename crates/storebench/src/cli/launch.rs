@@ -220,11 +220,18 @@ impl<'a> Launch<'a> {
         Split::new(self.plan, self.stores, &rooms(&self.header), of).map_err(Error::bad_value)
     }
 
+    /// Whether there is a cell to run.
+    ///
+    /// # Errors
+    /// [`Exit::Nothing`] where there is none, with the reason; [`Exit::DiskFull`] where that is always the room.
+    pub fn check_cells(&self) -> Result<()> {
+        let is_empty = self.cells.is_empty() && !self.is_idle;
+        if is_empty { Err(nothing_to_run(&self.left_out)) } else { Ok(()) }
+    }
+
     /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
-        if self.cells.is_empty() && !self.is_idle {
-            return Err(nothing_to_run(&self.left_out));
-        }
+        self.check_cells()?;
         for place in self.places.values() {
             // Before there is a run folder: a place that can't be used leaves no run without results.
             WorkFolder::create(place.directory())?;

@@ -16,8 +16,8 @@ const TOLD: usize = 10;
 pub enum Started<T> {
     /// The run was carried out.
     Ran(T),
-    /// Nothing ran: the user asked for the list of trials, and this is it.
-    Listed(String),
+    /// Nothing ran: the user asked for the list of trials, and this is it, with the error that the run would end with.
+    Listed(String, Option<Error>),
     /// The user interrupted it before the first trial.
     Interrupted,
 }
@@ -37,7 +37,8 @@ pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> 
         return Ok(Started::Ran(()));
     }
     let text = dry_run::text(launch, &rehearsal, interrupted)?;
-    Ok(text.map_or(Started::Interrupted, Started::Listed))
+    let listed = |text| Started::Listed(text, launch.check_cells().err());
+    Ok(text.map_or(Started::Interrupted, listed))
 }
 
 /// Each value of each setting was tried in a short trial.

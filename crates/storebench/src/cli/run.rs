@@ -68,7 +68,9 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
             match start(stores, &asked, &interrupted, run)? {
                 Started::Ran(Some(ran)) => ran,
                 Started::Ran(None) => return Ok(Exit::Success),
-                Started::Listed(text) => return print(&text).map(|()| Exit::Success),
+                Started::Listed(text, error) => {
+                    return print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err));
+                }
                 Started::Interrupted => return Ok(Exit::Interrupted),
             }
         }

@@ -65,7 +65,7 @@ pub fn start<T>(
         let _ = std::fs::remove_dir(out);
     }
     Ok(match prepared? {
-        Started::Listed(text) => Started::Listed(text),
+        Started::Listed(text, error) => Started::Listed(text, error),
         Started::Ran(()) | Started::Interrupted => Started::Interrupted,
     })
 }
