@@ -1,6 +1,6 @@
 //! The forms that traces are written in, and how a file tells its own.
 
-use super::line::Columns;
+use super::line::{self, Columns};
 use super::word::{self, Word};
 use crate::shown::quoted;
 use crate::units::as_text;
@@ -60,7 +60,8 @@ impl Form {
         {
             return Ok(Form::Twitter);
         }
-        let own = fields.get(1).is_some_and(|name| word::find(&word::OWN, name.trim().as_bytes()).is_some());
+        let fields = line::csv_fields(&text);
+        let own = fields.get(1).is_some_and(|name| word::find(&word::OWN, name.as_bytes()).is_some());
         if own || Columns::of_header(&fields).is_some() {
             return Ok(Form::Csv);
         }
@@ -86,6 +87,8 @@ mod tests {
         assert_eq!(of("time,operation,key,size"), Ok(Form::Csv));
         assert_eq!(of("key,op,size"), Ok(Form::Csv));
         assert_eq!(of("0.25,get,user1,"), Ok(Form::Csv));
+        assert_eq!(of("\"time\",\"operation\", \"key\""), Ok(Form::Csv));
+        assert_eq!(of("\"0\",\"get\",\"user1\",\"\""), Ok(Form::Csv));
         assert!(of("1 0 37 1594838400000000").unwrap_err().contains("-no_key"));
         assert!(of("{\"op\": \"get\"}").unwrap_err().contains("--format"));
         for form in Form::ALL {

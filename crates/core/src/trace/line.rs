@@ -32,9 +32,9 @@ impl Columns {
         Columns { time: Some((0, SECOND_NS)), operation: 1, key: (2, false), size: Some(3) };
 
     /// Those that a header names; `None` where it is none.
-    pub fn of_header(names: &[&str]) -> Option<Columns> {
+    pub fn of_header(names: &[String]) -> Option<Columns> {
         let at = |names_of: &[&str]| {
-            names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name.trim())))
+            names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name)))
         };
         let times: [(&[&str], u64); 4] = [
             (&["time", "time_s", "timestamp"], SECOND_NS),
@@ -45,6 +45,13 @@ impl Columns {
         let time = times.into_iter().find_map(|(names, unit_ns)| Some((at(names)?, unit_ns)));
         let key = at(&["key"]).map(|at| (at, false)).or(at(&["key_hex"]).map(|at| (at, true)))?;
         Some(Columns { time, operation: at(&["operation", "op"])?, key, size: at(&["size", "value_size"]) })
+    }
+
+    /// The names of a header that are those of none of these.
+    pub fn ignored(&self, names: &[String]) -> Vec<String> {
+        let played = [self.time.map(|(at, _)| at), Some(self.operation), Some(self.key.0), self.size];
+        let others = names.iter().enumerate().filter(|(at, _)| !played.contains(&Some(*at)));
+        others.map(|(_, name)| name.clone()).collect()
     }
 
     /// Whether lines tell a time.
@@ -64,7 +71,10 @@ impl Columns {
         };
         let word = find(Form::Csv, field(self.operation, "operation")?)?;
         let time_ns = match self.time {
-            Some((at, unit_ns)) => decimal(field(at, "time")?, unit_ns)?,
+            Some((at, unit_ns)) => match field(at, "time")? {
+                b"" => return Err("it has no time".into()),
+                time => decimal(time, unit_ns)?,
+            },
             None => 0,
         };
         let raw =
@@ -86,6 +96,18 @@ impl Columns {
         };
         Ok(Said { time_ns, word, size })
     }
+}
+
+/// The fields of a line of CSV, without quotes and the blanks around them.
+pub fn csv_fields(line: &str) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut fields = csv::StringRecord::new();
+    let is_read = reader.read_record(&mut fields).unwrap_or(false);
+    let without = |field: &str| {
+        let field = field.trim();
+        field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).to_owned()
+    };
+    if is_read { fields.iter().map(without).collect() } else { Vec::new() }
 }
 
 /// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
@@ -218,8 +240,10 @@ mod tests {
 
     #[test]
     fn a_header_names_columns_in_any_order() {
-        let of = |names: &[&str]| Columns::of_header(names);
-        let columns = of(&["key_hex", "Op", "note", "time_us", "value_size"]).unwrap();
+        let of = |names: &str| Columns::of_header(&csv_fields(names));
+        let names = "key_hex, \"Op\",\"the, note\",time_us,value_size";
+        let columns = of(names).unwrap();
+        assert_eq!(columns.ignored(&csv_fields(names)), ["the, note"]);
         let mut key = Vec::new();
         let read =
             |fields: &[&str], key: &mut Vec<u8>| columns.read(&csv::ByteRecord::from(fields.to_vec()), key);
@@ -229,8 +253,9 @@ mod tests {
             (7_000, 12, Does::Set, &b"AB"[..])
         );
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
+        assert!(read(&["4142", "get", "", "", ""], &mut key).unwrap_err().contains("it has no time"));
         assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, 0);
-        assert!(!of(&["key", "op"]).unwrap().have_times());
-        assert_eq!(of(&["a", "b"]), None);
+        assert!(!of("key,op").unwrap().have_times());
+        assert_eq!(of("a,b"), None);
     }
 }

@@ -25,8 +25,16 @@ pub struct Ask {
 
 /// The reader of lines, by the form of the trace.
 enum Lines {
-    Csv { reader: Box<csv::Reader<Rationed<Source>>>, columns: Columns, fields: csv::ByteRecord },
-    Plain { source: Source, line: Vec<u8> },
+    Csv {
+        reader: Box<csv::Reader<Rationed<Source>>>,
+        columns: Columns,
+        fields: csv::ByteRecord,
+        ignored: Vec<String>,
+    },
+    Plain {
+        source: Source,
+        line: Vec<u8>,
+    },
 }
 
 /// A trace that is being read.
@@ -34,7 +42,7 @@ pub struct Reader {
     path: PathBuf,
     ask: Ask,
     form: Form,
-    zstd: bool,
+    packed_by: Option<&'static str>,
     lines: Lines,
     key: Vec<u8>,
     position: u64,
@@ -52,7 +60,7 @@ impl Reader {
     pub fn open(path: &Path, ask: Ask) -> Result<Reader, String> {
         let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
         let mut source = Source::open(path).map_err(failed)?;
-        let zstd = source.is_zstd();
+        let packed_by = source.packed_by();
         let first = first_line(&mut source).map_err(failed)?;
         let first = first.ok_or_else(|| format!("the trace {} is empty", path.display()))?;
         let form = match ask.form {
@@ -62,17 +70,22 @@ impl Reader {
         Ok(Reader::at_the_beginning(
             path.to_path_buf(),
             ask,
-            (form, zstd),
+            (form, packed_by),
             Lines::begin(source, form, &first),
         ))
     }
 
-    fn at_the_beginning(path: PathBuf, ask: Ask, (form, zstd): (Form, bool), lines: Lines) -> Reader {
+    fn at_the_beginning(
+        path: PathBuf,
+        ask: Ask,
+        (form, packed_by): (Form, Option<&'static str>),
+        lines: Lines,
+    ) -> Reader {
         Reader {
             path,
             ask,
             form,
-            zstd,
+            packed_by,
             lines,
             key: Vec::new(),
             position: 0,
@@ -88,9 +101,17 @@ impl Reader {
         self.form
     }
 
-    /// Whether the file is compressed.
-    pub fn is_zstd(&self) -> bool {
-        self.zstd
+    /// What the file is packed by.
+    pub fn packed_by(&self) -> Option<&'static str> {
+        self.packed_by
+    }
+
+    /// The columns that are not played, by their names.
+    pub fn ignored(&self) -> &[String] {
+        match &self.lines {
+            Lines::Csv { ignored, .. } => ignored,
+            Lines::Plain { .. } => &[],
+        }
     }
 
     /// Whether its operations have times.
@@ -135,18 +156,18 @@ impl Reader {
 
     /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
     pub fn warmed_up(self) -> Result<Reader, String> {
-        let ahead = if self.zstd { WARM_UP } else { 0 };
+        let ahead = if self.packed_by.is_some() { WARM_UP } else { 0 };
         self.rewound(ahead)
     }
 
     fn rewound(self, ahead: u64) -> Result<Reader, String> {
-        let Reader { path, ask, form, zstd, lines, .. } = self;
+        let Reader { path, ask, form, packed_by, lines, .. } = self;
         let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
         let mut source = lines.into_source();
         io::copy(&mut source.by_ref().take(ahead), &mut io::sink()).map_err(failed)?;
         source.rewind().map_err(failed)?;
         let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
-        Ok(Reader::at_the_beginning(path, ask, (form, zstd), Lines::begin(source, form, &first)))
+        Ok(Reader::at_the_beginning(path, ask, (form, packed_by), Lines::begin(source, form, &first)))
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
@@ -173,12 +194,14 @@ impl Lines {
             return Lines::Plain { source, line: Vec::new() };
         }
         let first = String::from_utf8_lossy(first);
-        let columns = Columns::of_header(&first.split(',').collect::<Vec<_>>());
+        let names = line::csv_fields(&first);
+        let columns = Columns::of_header(&names);
         let source = Rationed::new(source, MOST_LINE);
         let reader =
             csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
+        let ignored = columns.iter().flat_map(|columns| columns.ignored(&names)).collect();
         let columns = columns.unwrap_or(Columns::WITHOUT_HEADER);
-        Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new() }
+        Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new(), ignored }
     }
 
     fn into_source(self) -> Source {
@@ -190,7 +213,7 @@ impl Lines {
 
     fn next(&mut self, form: Form, key: &mut Vec<u8>, number: &mut u64) -> Result<Option<Said>, String> {
         match self {
-            Lines::Csv { reader, columns, fields } => {
+            Lines::Csv { reader, columns, fields, .. } => {
                 reader.get_mut().begin();
                 let there = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
                 *number = fields.position().map_or(*number, csv::Position::line);

@@ -1,9 +1,10 @@
-//! The bytes of a trace's file: plain or zstd, told by what the file begins with, and the digest of what was read.
+//! The bytes of a trace's file: plain, zstd or gzip, by what the file begins with, and the digest of what was read.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
 
+use flate2::write::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use sha2::{Digest, Sha256};
@@ -15,6 +16,15 @@ const CHUNK: usize = 128 << 10;
 /// The first bytes of a zstd frame, and those of one to be skipped, but for its lowest four bits.
 const ZSTD: u32 = 0xfd2f_b528;
 const SKIPPABLE: u32 = 0x184d_2a50;
+const GZIP: &[u8] = b"\x1f\x8b";
+/// The first bytes of files that other programs packed, with their names.
+const PACKED: [(&[u8], &str); 4] =
+    [(b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04", "zip")];
+/// Bytes of gzip that are unpacked at once: they may become a thousand times as many.
+const GZIP_PIECE: usize = 4 << 10;
+/// The mark that some programs begin a text with (U+FEFF), and that of texts in UTF-16.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// A file whose bytes go into a digest as they are read.
 struct Digested {
@@ -36,12 +46,28 @@ impl Seek for Digested {
     }
 }
 
+/// The way in which a file is packed.
+enum Packing {
+    None,
+    Zstd {
+        decoder: Box<FrameDecoder>,
+        /// Whether the decoder is within a frame.
+        in_frame: bool,
+    },
+    /// The decoder, which writes what it unpacks; `None` once the file has ended.
+    Gzip(Option<Box<MultiGzDecoder<Vec<u8>>>>),
+}
+
+impl Packing {
+    fn gzip() -> Packing {
+        Packing::Gzip(Some(Box::new(MultiGzDecoder::new(Vec::new()))))
+    }
+}
+
 /// The lines of a trace, decompressed.
 pub struct Source {
     raw: BufReader<Digested>,
-    zstd: Option<Box<FrameDecoder>>,
-    /// Whether the decoder is within a frame.
-    in_frame: bool,
+    packing: Packing,
     out: Vec<u8>,
     taken: usize,
 }
@@ -61,23 +87,56 @@ impl Source {
         let mut raw = BufReader::with_capacity(CHUNK, Digested { file, digest: Sha256::new() });
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
         let magic = head.map_or(0, u32::from_le_bytes);
-        let zstd = magic == ZSTD || magic & !0xf == SKIPPABLE;
-        let zstd = zstd.then(|| Box::new(FrameDecoder::new()));
-        Ok(Source { raw, zstd, in_frame: false, out: Vec::new(), taken: 0 })
+        let head = raw.fill_buf()?;
+        if let Some((_, by)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let message = format!("it is packed by {by}: unpack it, or pack it by gzip or zstd");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        let packing = if magic == ZSTD || magic & !0xf == SKIPPABLE {
+            Packing::Zstd { decoder: Box::new(FrameDecoder::new()), in_frame: false }
+        } else if head.starts_with(GZIP) {
+            Packing::gzip()
+        } else {
+            Packing::None
+        };
+        let mut source = Source { raw, packing, out: Vec::new(), taken: 0 };
+        source.pass_mark()?;
+        Ok(source)
     }
 
-    /// Whether the file is compressed.
-    pub fn is_zstd(&self) -> bool {
-        self.zstd.is_some()
+    /// What the file is packed by.
+    pub fn packed_by(&self) -> Option<&'static str> {
+        match self.packing {
+            Packing::None => None,
+            Packing::Zstd { .. } => Some("zstd"),
+            Packing::Gzip(_) => Some("gzip"),
+        }
+    }
+
+    /// Goes past the mark that a text may begin with.
+    fn pass_mark(&mut self) -> io::Result<()> {
+        let head = self.fill_buf()?;
+        if UTF_16.iter().any(|mark| head.starts_with(mark)) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"));
+        }
+        if head.starts_with(MARK) {
+            self.consume(MARK.len());
+        }
+        Ok(())
     }
 
     /// Begins at the beginning again. The decoder keeps its memory.
     pub fn rewind(&mut self) -> io::Result<()> {
         self.raw.rewind()?;
         self.raw.get_mut().digest = Sha256::new();
-        (self.in_frame, self.taken) = (false, 0);
+        match &mut self.packing {
+            Packing::None => {}
+            Packing::Zstd { in_frame, .. } => *in_frame = false,
+            Packing::Gzip(_) => self.packing = Packing::gzip(),
+        }
+        self.taken = 0;
         self.out.clear();
-        Ok(())
+        self.pass_mark()
     }
 
     /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `over` says to stop.
@@ -97,32 +156,72 @@ impl Source {
 
     /// Decompresses the next bytes into `out`; none at the end of the file.
     fn decompress(&mut self) -> io::Result<()> {
-        let Source { raw, zstd: Some(decoder), in_frame, out, taken } = self else { return Ok(()) };
-        *taken = 0;
-        out.resize(CHUNK, 0);
-        loop {
-            if !*in_frame && !begin_frame(decoder, raw)? {
-                out.clear();
-                return Ok(());
-            }
-            *in_frame = true;
-            if decoder.can_collect() == 0 && !decoder.is_finished() {
-                decoder.decode_blocks(&mut *raw, BlockDecodingStrategy::UptoBytes(CHUNK)).map_err(damaged)?;
-            }
-            let read = decoder.read(out)?;
-            if decoder.is_finished() && decoder.can_collect() == 0 {
-                *in_frame = false;
-                let (told, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
-                if told.is_some() && told != found {
-                    return Err(damaged("the checksum is another"));
-                }
-            }
-            if read > 0 {
-                out.truncate(read);
-                return Ok(());
-            }
+        self.taken = 0;
+        self.out.clear();
+        match &mut self.packing {
+            Packing::None => Ok(()),
+            Packing::Zstd { decoder, in_frame } => from_zstd(&mut self.raw, decoder, in_frame, &mut self.out),
+            Packing::Gzip(decoder) => from_gzip(&mut self.raw, decoder, &mut self.out),
         }
     }
+}
+
+fn from_zstd(
+    raw: &mut BufReader<Digested>,
+    decoder: &mut FrameDecoder,
+    in_frame: &mut bool,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    out.resize(CHUNK, 0);
+    loop {
+        if !*in_frame && !begin_frame(decoder, raw)? {
+            out.clear();
+            return Ok(());
+        }
+        *in_frame = true;
+        if decoder.can_collect() == 0 && !decoder.is_finished() {
+            decoder
+                .decode_blocks(&mut *raw, BlockDecodingStrategy::UptoBytes(CHUNK))
+                .map_err(|error| damaged("zstd", error))?;
+        }
+        let read = decoder.read(out)?;
+        if decoder.is_finished() && decoder.can_collect() == 0 {
+            *in_frame = false;
+            let (told, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+            if told.is_some() && told != found {
+                return Err(damaged("zstd", "the checksum is another"));
+            }
+        }
+        if read > 0 {
+            out.truncate(read);
+            return Ok(());
+        }
+    }
+}
+
+fn from_gzip(
+    raw: &mut BufReader<Digested>,
+    decoder: &mut Option<Box<MultiGzDecoder<Vec<u8>>>>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    while let Some(gzip) = decoder.as_deref_mut() {
+        let piece = raw.fill_buf()?;
+        let is_over = piece.is_empty();
+        if is_over {
+            gzip.try_finish().map_err(|error| damaged("gzip", error))?;
+        } else {
+            let taken = gzip.write(&piece[..piece.len().min(GZIP_PIECE)]);
+            raw.consume(taken.map_err(|error| damaged("gzip", error))?);
+        }
+        std::mem::swap(out, gzip.get_mut());
+        if is_over {
+            *decoder = None;
+        }
+        if !out.is_empty() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the header of the next frame, and past those to be skipped; `false` at the end of the file.
@@ -138,13 +237,13 @@ fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<Digested>) -> io:
             })) => {
                 io::copy(&mut raw.by_ref().take(u64::from(length)), &mut io::sink())?;
             }
-            Err(error) => return Err(damaged(error)),
+            Err(error) => return Err(damaged("zstd", error)),
         }
     }
 }
 
-fn damaged(error: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("its zstd is damaged or cut off: {error}"))
+fn damaged(by: &str, error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("its {by} is damaged or cut off: {error}"))
 }
 
 impl Read for Source {
@@ -159,7 +258,7 @@ impl Read for Source {
 
 impl BufRead for Source {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.zstd.is_none() {
+        if matches!(self.packing, Packing::None) {
             return self.raw.fill_buf();
         }
         if self.taken == self.out.len() {
@@ -169,9 +268,9 @@ impl BufRead for Source {
     }
 
     fn consume(&mut self, count: usize) {
-        match self.zstd {
-            Some(_) => self.taken += count,
-            None => self.raw.consume(count),
+        match self.packing {
+            Packing::None => self.raw.consume(count),
+            Packing::Zstd { .. } | Packing::Gzip(_) => self.taken += count,
         }
     }
 }
@@ -223,6 +322,36 @@ mod tests {
         let end = flipped.len() - 1;
         flipped[end] ^= 1;
         assert!(read(&flipped).unwrap_err().to_string().contains("damaged"));
+    }
+
+    #[test]
+    fn gzip_of_several_members_is_read_as_one_text() {
+        let packed = |text: &[u8]| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (one, two) = (text(50_000), text(3));
+        let bytes = [packed(&one), packed(&two)].concat();
+        assert_eq!(read(&bytes).unwrap().0, [one, two].concat());
+        for end in [1, bytes.len() / 2, bytes.len() - 1] {
+            let failed = read(&bytes[..end]);
+            assert!(
+                end == 1 || failed.unwrap_err().to_string().contains("gzip is damaged or cut off"),
+                "{end}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_mark_is_passed_and_what_is_no_text_is_named() {
+        let marked = [MARK, b"time,op"].concat();
+        assert_eq!(read(&marked).unwrap().0, b"time,op");
+        assert_eq!(read(&zstd::encode_all(marked.as_slice(), 3).unwrap()).unwrap().0, b"time,op");
+        let why = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+        assert_eq!(why(b"\xff\xfet\0i\0"), "it is not text in UTF-8");
+        assert_eq!(why(b"BZh91AY"), "it is packed by bzip2: unpack it, or pack it by gzip or zstd");
+        assert!(why(b"PK\x03\x04").contains("zip"));
     }
 
     #[test]

@@ -29,8 +29,10 @@ const SHARES: [f64; 3] = [0.01, 0.1, 1.0];
 pub struct Summary {
     /// Its form.
     pub form: Form,
-    /// Whether its file is compressed by zstd.
-    pub zstd: bool,
+    /// What its file is packed by: `zstd`, `gzip`.
+    pub packed_by: Option<&'static str>,
+    /// Its columns that are not played.
+    pub ignored: Vec<String>,
     /// The SHA-256 of its file.
     pub sha256: String,
     /// The number of operations.
@@ -211,7 +213,8 @@ impl Gathered {
         ask: Ask,
         over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
-        let (form, zstd, has_times) = (reader.form(), reader.is_zstd(), reader.has_times());
+        let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
+        let ignored = reader.ignored().to_vec();
         let went_back = reader.went_back();
         let Some(sha256) = reader.digest(over)? else { return Ok(None) };
         let writes = self.values.len();
@@ -238,7 +241,8 @@ impl Gathered {
         };
         Ok(Some(Summary {
             form,
-            zstd,
+            packed_by,
+            ignored,
             sha256,
             operations: self.operations,
             mix: self.words.iter().map(share).collect(),

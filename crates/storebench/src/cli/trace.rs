@@ -72,6 +72,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     tell(&in_short(&summary));
+    ignored(&summary).iter().for_each(|line| tell(line));
     Ok(())
 }
 
@@ -96,6 +97,12 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
         return Err(Error::bad_value(message));
     }
     Ok(())
+}
+
+/// The columns that are read and not played.
+fn ignored(summary: &Summary) -> Option<String> {
+    let names: Vec<String> = summary.ignored.iter().map(|name| shown::piece(name).into_owned()).collect();
+    (!names.is_empty()).then(|| format!("Columns that are not played: {}.", names.join(", ")))
 }
 
 /// The trace that is replayed, in a few lines; `storebench trace` tells all.
@@ -165,9 +172,10 @@ fn head(summary: &Summary, path: &Path) -> String {
         WIDTH,
         "  ",
     );
-    let packed = if summary.zstd { ", in zstd" } else { "" };
+    let packed = summary.packed_by.map_or_else(String::new, |by| format!(", in {by}"));
     text.push_str(&wrap(&format!("Form: {} ({}){packed}", summary.form, summary.form.words()), WIDTH, "  "));
     text.push_str(&format!("SHA-256: {}\n", summary.sha256));
+    text.push_str(&ignored(summary).map_or_else(String::new, |line| wrap(&line, WIDTH, "  ")));
     if summary.whole_seconds {
         text.push_str("Times are whole seconds: a replay spreads each second's operations over it.\n");
     }

@@ -16,7 +16,7 @@ use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 pub static TRACE: ParameterDef = ParameterDef {
     name: "trace",
     value_name: "FILE",
-    help: "Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain or zstd",
+    help: "Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain, gzip or zstd",
     form: ParameterForm::File,
     read: |text| Ok(text.to_owned()),
     ..ParameterDef::WORD

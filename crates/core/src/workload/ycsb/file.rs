@@ -18,7 +18,8 @@ pub struct Line {
 /// The number of the line that can't be read, and what is wrong with it.
 pub fn read(text: &str) -> Result<Vec<Line>, (usize, String)> {
     let mut lines = Vec::new();
-    let mut numbered = text.lines().enumerate();
+    // Some programs begin a text with a mark.
+    let mut numbered = text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate();
     while let Some((at, line)) = numbered.next() {
         let mut whole = line.trim_start().to_owned();
         if whole.is_empty() || whole.starts_with(['#', '!']) {
