@@ -103,7 +103,7 @@ mod tests {
             let merged = Merged::new(&runs, &[]);
             merged.groups.iter().flat_map(|group| lines(&merged, group)).collect::<Vec<_>>()
         };
-        let named = "Whether default keeps through a power cut what was synced can't be seen: it is a 9p.";
+        let named = "Whether here keeps through a power cut what was synced can't be seen: it is a 9p.";
         assert_eq!(at(Guarantee::Power), [named]);
         assert!(at(Guarantee::Process).is_empty());
     }
