@@ -18,7 +18,7 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
-use storebench_core::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, Run, RunHeader, TrialResult};
 use storebench_core::shown::{in_plain_words, piece, plain_json};
 use storebench_core::workload::table::Workload;
 
@@ -387,9 +387,9 @@ fn check_version(text: &[u8], name: &Path) -> Result<()> {
         storebench: String,
     }
     let version: Version = serde_json::from_slice(text).map_err(|error| broken(name, &error))?;
-    if version.format != FORMAT_VERSION {
+    if !(OLDEST_FORMAT..=FORMAT_VERSION).contains(&version.format) {
         let message = format!(
-            "{} was written by storebench {} in format {}, and this one reads format {FORMAT_VERSION}: use that version, or run the study again",
+            "{} was written by storebench {} in format {}, and this one reads formats {OLDEST_FORMAT} to {FORMAT_VERSION}: use that version, or run the study again",
             name.display(),
             piece(&version.storebench),
             version.format,

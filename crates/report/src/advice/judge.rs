@@ -299,7 +299,7 @@ fn left(
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(Out {
                 store: cell.store().to_owned(),
-                why: why.unwrap_or_else(|| omitted.reason.to_owned()),
+                why: why.unwrap_or_else(|| omitted.reason.to_string()),
                 unmeasured: false,
             });
         }

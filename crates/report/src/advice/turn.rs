@@ -171,7 +171,7 @@ impl<'a> Look<'_, '_, 'a> {
                 let cell = &omitted.cell;
                 cell.store() == self.best && at::at(cell) == at
             });
-            found.map(|omitted| omitted.reason.to_owned())
+            found.map(|omitted| omitted.reason.to_string())
         };
         let why = all
             .get(self.best)

@@ -8,7 +8,7 @@ use storebench_core::axis::Role;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OVERALL, Outcome};
+use storebench_core::result::{OVERALL, Outcome, Reason};
 
 use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
@@ -127,7 +127,7 @@ impl At {
 #[derive(Default)]
 struct Gathered<'a> {
     ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
-    left_out: BTreeMap<At, &'a str>,
+    left_out: BTreeMap<At, &'a Reason>,
     operations: IndexSet<String>,
 }
 
@@ -271,10 +271,10 @@ fn why(gathered: &Gathered<'_>, at: &At) -> Why {
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
 fn reasons(gathered: &Gathered<'_>) -> Vec<String> {
-    let mut places: IndexMap<&str, Vec<String>> = IndexMap::new();
+    let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
     for (at, reason) in gathered.left_out.iter().filter(|(at, _)| !gathered.ran.contains_key(*at)) {
         let size = if at.cluster > 0 { format!(":{}", at.cluster) } else { String::new() };
-        let named = places.entry(reason).or_default();
+        let named = places.entry(reason.to_string()).or_default();
         let name = format!("{}{size}", at.row);
         if !named.contains(&name) {
             named.push(name);

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Run, RunHeader, TrialResult};
+use storebench_core::result::{Measured, Reason, Run, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
-use storebench_core::workload::reason::is_not_applicable;
 use storebench_core::workload::table::Workload;
 
 use crate::claims::StudyClaims;
@@ -128,13 +127,13 @@ pub struct Omitted<'a> {
     /// The cell.
     pub cell: Cell,
     /// Why.
-    pub reason: &'a str,
+    pub reason: &'a Reason,
 }
 
 impl Omitted<'_> {
     /// Why its place is empty.
     pub fn why(&self) -> Why {
-        if is_not_applicable(self.reason) { Why::NotApplicable } else { Why::LeftOut }
+        if self.reason.is_not_applicable() { Why::NotApplicable } else { Why::LeftOut }
     }
 }
 

@@ -74,7 +74,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
     });
     let refused = run.header.left_out.iter().filter_map(|left| {
         let (setting, value) = settings_of(&left.cell).into_iter().next()?;
-        Some(worth(Change { setting, value }, None, Some(left.reason.clone())))
+        Some(worth(Change { setting, value }, None, Some(left.reason.to_string())))
     });
     let mut all: Vec<Worth> = measured.chain(refused).collect();
     let place = |worth: &Worth| store.settings.iter().position(|def| def.name == worth.change.setting);

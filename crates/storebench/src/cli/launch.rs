@@ -11,11 +11,12 @@ use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
-use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::result::{
+    FORMAT_VERSION, LeftOut, PlaceInfo, Reason, Run, RunHeader, StoreInfo, TrialResult,
+};
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
-use storebench_core::workload::reason::{Omission, Reason};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
@@ -169,8 +170,6 @@ pub struct Launch<'a> {
     pub places: &'a Places,
     pub header: RunHeader,
     pub cells: Vec<Cell>,
-    /// The combinations that are left out, as the header tells them in words.
-    pub left_out: Vec<Omission>,
     /// Whether it is a part of a plan in which nothing is to be measured.
     pub is_idle: bool,
 }
@@ -191,22 +190,21 @@ impl<'a> Launch<'a> {
                 .cloned()
                 .or_else(|| forgetful(places, cell))
                 .or_else(|| unplaced(places, cell));
-            let place = place.map(Reason::NoPlace);
-            let load = || background::lacking(cell.background()).map(Reason::NoBackground);
+            let place = place.map(|why| Reason::NoPlace { why });
+            let load = || background::lacking(cell.background()).map(|why| Reason::NoBackground { why });
             place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
         };
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
-        header.left_out = left_out.iter().map(LeftOut::from).collect();
-        Ok(Launch { plan, stores, places, header, cells, left_out, is_idle: false })
+        header.left_out = left_out;
+        Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }
 
     /// The same with the cells of one part alone, by the split of the plan.
     pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
         let is_there = |cell: &Cell| split.part_of(cell) == part;
         self.cells.retain(is_there);
-        self.left_out.retain(|left| is_there(&left.cell));
-        self.header.left_out = self.left_out.iter().map(LeftOut::from).collect();
+        self.header.left_out.retain(|left| is_there(&left.cell));
         self.header.shard = Some(split.parts(part));
         self.is_idle = split.positions(part).0 == 0;
         self
@@ -223,7 +221,7 @@ impl<'a> Launch<'a> {
     /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
         if self.cells.is_empty() && !self.is_idle {
-            return Err(nothing_to_run(&self.left_out));
+            return Err(nothing_to_run(&self.header.left_out));
         }
         for place in self.places.values() {
             // Before there is a run folder: a place that can't be used leaves no run without results.
@@ -412,11 +410,11 @@ pub fn rooms(header: &RunHeader) -> Vec<Room> {
 }
 
 /// That a plan has no cell that can run, and why.
-pub fn nothing_to_run(left_out: &[Omission]) -> Error {
+pub fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let no_room = |left: &Omission| matches!(left.reason, Reason::NoRoom { .. });
+    let no_room = |left: &LeftOut| matches!(left.reason, Reason::NoRoom { .. });
     let full = !left_out.is_empty() && left_out.iter().all(no_room);
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))

@@ -10,12 +10,12 @@ use crate::axis::Axis;
 use crate::axis::shop::DataSize;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
+use crate::result::Reason;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::reason::Reason;
 
 /// The share of each kind of transaction.
 pub static SHARES: ParameterDef = ParameterDef {
@@ -153,13 +153,13 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, able) = case.opens_for_threads()?;
-    let work =
-        ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_err(Reason::Contradiction)?;
+    let work = ShopParameters::of(case.cell, case.parameters, case.memory_limit)
+        .map_err(|why| Reason::Contradiction { why })?;
     if !able.sql && !able.order {
-        return Err(Reason::NoOrder { store: store.name });
+        return Err(Reason::NoOrder { store: store.name.into() });
     }
     if !able.sql && !able.transactions {
-        return Err(Reason::NoTransactions { store: store.name });
+        return Err(Reason::NoTransactions { store: store.name.into() });
     }
     case.holds(bytes_of(work.rows()) as f64)
 }
@@ -289,10 +289,13 @@ mod tests {
         let asked = cell("memory", &[]);
         assert_eq!(of(&asked, &plain, &[MEMORY], reason), None);
         assert_eq!(of(&asked, &plain, &[sql], reason), None);
-        assert_eq!(of(&asked, &plain, &[without], reason), Some(Reason::NoTransactions { store: "memory" }));
+        assert_eq!(
+            of(&asked, &plain, &[without], reason),
+            Some(Reason::NoTransactions { store: "memory".into() })
+        );
         assert_eq!(
             of(&cell("flat-folder", &[]), &plain, &[FLAT_FOLDER], reason),
-            Some(Reason::NoOrder { store: "flat-folder" })
+            Some(Reason::NoOrder { store: "flat-folder".into() })
         );
         let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
         assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(Reason::TooLarge { .. })));

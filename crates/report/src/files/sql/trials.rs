@@ -20,7 +20,8 @@ pub fn write(runs: &[Run], tables: &mut Tables<'_>) -> Result {
         header(run, &index, tables)?;
         for left_out in &run.header.left_out {
             let cell = tables.cell(&left_out.cell)?;
-            let fields = vec![("run", index.clone()), ("cell", cell), ("reason", text(&left_out.reason))];
+            let fields =
+                vec![("run", index.clone()), ("cell", cell), ("reason", text(&left_out.reason.to_string()))];
             tables.insert("left_out", fields)?;
         }
         for result in &run.trials {

@@ -113,7 +113,12 @@ fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     let program = scratch.join("driver");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = compiler();
-    compiler.args(["-Wall", "-Werror"]).arg("-I").arg(scratch.path()).arg("-isystem").arg(package.join("../stores"));
+    compiler
+        .args(["-Wall", "-Werror"])
+        .arg("-I")
+        .arg(scratch.path())
+        .arg("-isystem")
+        .arg(package.join("../stores"));
     if shown.setting("environment") == Some("none") {
         compiler.arg("-DWITHOUT_ENVIRONMENT");
     }
