@@ -42,7 +42,6 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),
             };
-            let without = without.iter().map(|(store, why)| format!("{store}: {why}")).collect();
             let known = scopes.iter().position(|(known, _)| *known == scope);
             let known = known.unwrap_or_else(|| {
                 scopes.push((scope, Checked::default()));
@@ -51,7 +50,11 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let behind =
                 group.iter().flat_map(|pool| &pool.behind).filter(|(store, _)| stores.contains(store));
             let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
-            scopes[known].1.add(evidence, [lacking, behind.collect(), without]);
+            let checked = &mut scopes[known].1;
+            checked.evidence.extend(evidence);
+            add(&mut checked.missing, lacking);
+            add(&mut checked.behind, behind);
+            add(&mut checked.without, without);
         }
     }
     scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
@@ -63,19 +66,14 @@ struct Checked {
     evidence: Vec<Evidence>,
     missing: Vec<String>,
     behind: Vec<String>,
-    without: Vec<String>,
+    without: Vec<(String, String)>,
 }
 
-impl Checked {
-    fn add(&mut self, evidence: Vec<Evidence>, [missing, behind, without]: [Vec<String>; 3]) {
-        self.evidence.extend(evidence);
-        let own = [&mut self.missing, &mut self.behind, &mut self.without];
-        for (all, more) in own.into_iter().zip([missing, behind, without]) {
-            for one in more {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
+/// Adds what is not there yet.
+fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
         }
     }
 }

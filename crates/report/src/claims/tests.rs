@@ -152,11 +152,11 @@ fn a_claim_is_judged_without_what_cannot_be_had_or_left_out_with_the_reason() {
     ] {
         let (right, wrong) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
         assert_eq!((right.verdict, wrong.verdict), (Verdict::Reproduced, Verdict::NotReproduced), "{expect}");
-        assert_eq!(right.without, ["c: this kernel has no c"]);
+        assert_eq!(right.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
     }
     let named = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
     assert_eq!((named.verdict, named.evidence.len()), (Verdict::Unknown, 0));
-    assert_eq!(named.without, ["c: this kernel has no c"]);
+    assert_eq!(named.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
 }
 
 #[test]

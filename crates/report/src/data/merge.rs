@@ -13,6 +13,7 @@ use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
+use crate::data::names::joined;
 use crate::data::readable::Readable;
 use crate::data::why::Why;
 use crate::layout::Layout;
@@ -64,10 +65,19 @@ pub struct GroupKey {
     pub facets: Vec<(Axis, String)>,
     /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
     pub method: String,
+    /// The same, without whether the store is a server.
+    pub(crate) plan_method: String,
 }
 
 impl GroupKey {
-    fn new(hardware: &str, layout: &Layout, cell: &Cell, given: Option<Given>, method: String) -> GroupKey {
+    fn new(
+        hardware: &str,
+        layout: &Layout,
+        cell: &Cell,
+        given: Option<Given>,
+        of_server: bool,
+        plan_method: String,
+    ) -> GroupKey {
         let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
         let given = given.filter(|_| asked.is_some());
         GroupKey {
@@ -76,14 +86,14 @@ impl GroupKey {
             power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
-            method,
+            method: joined([if of_server { BY_A_SERVER } else { "" }, &plan_method]),
+            plan_method,
         }
     }
 
     /// The same of what is compared with itself alone, so that servers may stand beside libraries.
     pub(crate) fn beside_libraries(&self) -> GroupKey {
-        let rest = self.method.strip_prefix(BY_A_SERVER).map(|rest| rest.trim_start_matches(", ").to_owned());
-        GroupKey { method: rest.unwrap_or_else(|| self.method.clone()), ..self.clone() }
+        GroupKey { method: self.plan_method.clone(), ..self.clone() }
     }
 
     /// The guarantee in few words; `None` where cells have none.
@@ -186,16 +196,9 @@ impl<'a> Merged<'a> {
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
             let header = &runs[run].header;
-            let mut method = methods.of(run, cell);
             // A server does other work for a call than a library does: ranked together only where a plan compares stores.
-            if !layout.names(Axis::STORE) && is_server(header, cell.store()) {
-                method = [BY_A_SERVER, &method]
-                    .into_iter()
-                    .filter(|words| !words.is_empty())
-                    .collect::<Vec<_>>()
-                    .join(", ");
-            }
-            GroupKey::new(&header.hardware, &layout, cell, given, method)
+            let of_server = !layout.names(Axis::STORE) && is_server(header, cell.store());
+            GroupKey::new(&header.hardware, &layout, cell, given, of_server, methods.of(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };

@@ -320,7 +320,7 @@ pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
 /// The settings as read back.
 pub fn settings(tuned: &Tuned) -> String {
     let one = |setting: &storebench_core::store::Setting| format!("{} = {}", setting.name, setting.value);
-    let set = tuned.settings().iter().filter(|setting| !setting.value.starts_with("as shipped"));
+    let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
     let all: Vec<String> = set.map(one).collect();
     if all.is_empty() { "All as shipped.".into() } else { all.join("; ") }
 }
