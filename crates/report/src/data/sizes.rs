@@ -14,7 +14,7 @@ use storebench_core::result::{Limited, OVERALL};
 use super::matrix::{ByPosition, Sorted, competing_series, operations, ranked_stores, terms};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::joined;
-use crate::column::{Column, MEAN_LATENCY, THROUGHPUT};
+use crate::column::{Column, MEAN_LATENCY, P99, THROUGHPUT};
 use crate::layout::Position;
 use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, Terms, compare, decide_on};
@@ -281,14 +281,8 @@ fn at_size(
     name: &str,
 ) -> Option<AtSize> {
     let entries = sizes.get(&((times * PARTS).round() as u64))?;
-    let p99 = crate::column::COLUMNS.iter().find(|column| column.id == "latency_p99");
     let of = |column: &Column| summary(&competing_series(entries, name, column));
-    Some(AtSize {
-        times,
-        per_second: summary(series)?,
-        latency_ns: of(&MEAN_LATENCY),
-        p99_ns: p99.and_then(of),
-    })
+    Some(AtSize { times, per_second: summary(series)?, latency_ns: of(&MEAN_LATENCY), p99_ns: of(&P99) })
 }
 
 fn summary(series: &Series<BlockKey>) -> Option<Summary> {
