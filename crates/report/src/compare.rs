@@ -5,6 +5,7 @@
 
 pub mod across;
 mod cells;
+mod changes;
 pub mod html;
 pub mod json;
 pub mod markdown;
