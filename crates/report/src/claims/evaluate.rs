@@ -14,8 +14,9 @@ use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, terms};
 use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
+use crate::judge::place::{Few, Terms};
 use crate::layout::Position;
-use crate::stats::{Few, Scatter, Series, Terms};
+use crate::stats::{Scatter, Series};
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
 /// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too

@@ -15,8 +15,9 @@ use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::joined;
 use super::why::Why;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
+use crate::judge::place::decide_on;
 use crate::layout::Position;
-use crate::stats::{Series, decide_on};
+use crate::stats::Series;
 
 /// The name of the map of the space that files take beyond their lengths.
 pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
@@ -244,7 +245,7 @@ fn figures_of<'g>(
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
             sums[standing.index] += if column.unit == Unit::Bytes { mean } else { mean.ln() };
-            wins[standing.index] += usize::from(standing.wins);
+            wins[standing.index] += usize::from(standing.verdict.wins());
         }
     }
     let number = common.len() as f64;

@@ -15,8 +15,8 @@ use super::saturated;
 use crate::claims::{
     Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
 };
+use crate::judge::place::Terms;
 use crate::published::Table;
-use crate::stats::Terms;
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]

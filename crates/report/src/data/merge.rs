@@ -16,6 +16,7 @@ use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::data::readable::Readable;
 use crate::data::why::Why;
+use crate::judge::interim;
 use crate::layout::Layout;
 use crate::published::Table;
 
@@ -251,6 +252,13 @@ impl<'a> Merged<'a> {
     /// The same, with device runs that may tell what its places give, where those among its own runs do not.
     pub fn with_devices(self, beside: &[Run]) -> Merged<'a> {
         Merged { floors: floor::floors(self.runs, beside), ..self }
+    }
+
+    /// The number of looks that the figures of one position allow for. Where several runs were each stopped by looks, any of one
+    /// may have come together with any of another.
+    pub(crate) fn looks<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
+        let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
+        interim::together(runs.into_iter().map(|run| self.runs[run].header.looks.len()))
     }
 
     /// Whether a store is part of the harness.

@@ -12,8 +12,9 @@ use crate::data::merge::{Group, Merged};
 use crate::data::names::{HEADING, joined, store_style};
 use crate::data::rule::rule_text;
 use crate::data::{clock, scope, spread};
+use crate::judge::Rule;
 use crate::layout::{Position, words};
-use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
+use crate::stats::{Estimate, Interval, MeanKind, Summary};
 
 /// All figures of all groups, and whether any has a range. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {
@@ -97,7 +98,7 @@ fn grid(
         values.len() == 0 || values.any(|value| Some(value) != first)
     };
     let contenders = contests.iter().filter(|c| decided(c)).flat_map(|contest| &contest.contenders);
-    seen.rules.extend(contenders.filter_map(|contender| contender.rule));
+    seen.rules.extend(contenders.filter_map(|contender| contender.verdict.rule()));
     let mut grid = Grid::new(2);
     let heads = columns.iter().map(|column| Item::new(column.title).right());
     let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];

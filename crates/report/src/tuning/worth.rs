@@ -3,11 +3,11 @@
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::store::{Setting, SettingDef, StoreDef};
 
-use super::Verdict;
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, Raced};
 use super::search::Change;
 use crate::data::readable::Readable;
+use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Ratio};
 
 /// The worth of one value of one setting, beside the default.

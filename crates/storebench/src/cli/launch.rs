@@ -27,7 +27,8 @@ use storebench_host::runner::limits;
 use storebench_host::runner::parent::{self, Ended};
 use storebench_host::schedule::{self, Room};
 use storebench_host::shard::Split;
-use storebench_report::data::{looks, undecided};
+use storebench_report::data::undecided;
+use storebench_report::judge::interim;
 
 use super::args::PlaceArg;
 use super::output::tell;
@@ -350,7 +351,7 @@ fn header(
         places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        looks: if goes_further(plan) { looks::from(plan.trials) } else { Vec::new() },
+        looks: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
         // A precision is a matter of width: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,

@@ -104,7 +104,7 @@ fn two_runs_of_a_machine_decide_together() {
     let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
     let contest = &only(&runs[..2]).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb", "redb"]);
-    assert_eq!(contest.contenders[1].rule, Some(Rule::Open));
+    assert_eq!(contest.contenders[1].verdict.rule(), Some(Rule::Open));
     let contest = &only(&runs).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
     assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));

@@ -13,8 +13,8 @@ use storebench_host::plan::Plan;
 use storebench_host::runner::job::Job;
 use storebench_host::runner::rehearsal;
 use storebench_report::advice::question::Question;
-use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
+use storebench_report::judge::interim;
 use storebench_report::tuning::judge::{Judge, changes, races, reads_back_alike, settings_of};
 use storebench_report::tuning::race::{Kind, Raced, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
@@ -308,7 +308,7 @@ fn certain_blocks(kind: Kind) -> u32 {
 fn is_enough(raced: &Raced, race: &Race) -> bool {
     let blocks = raced.blocks();
     match race.kind {
-        Kind::Proof => looks::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
+        Kind::Proof => interim::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
         Kind::Beside => blocks >= BESIDE_BLOCKS,
         Kind::Screen | Kind::Combine | Kind::Near => raced.is_over(),
     }
