@@ -2,6 +2,7 @@
 //! figures by block and the conditions under which they were measured go in, verdicts come out. Runs are read and sentences are made
 //! elsewhere.
 
+pub mod change;
 pub mod combinations;
 pub mod contention;
 pub mod danger;
