@@ -21,7 +21,7 @@ use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::judge::contention::Contention;
-use crate::judge::place::{Few, Terms, decide_on};
+use crate::judge::place::{Terms, decide_on};
 use crate::judge::recommendation::{beaten_by, comparable};
 use crate::judge::{Verdict, interim, order};
 use crate::stats::{Better, Series, compare_at};
@@ -93,9 +93,8 @@ pub fn rank(
     let judging = Judging {
         making: Making { question, basis, confidence },
         terms_of: &|goal| {
-            let crowded = contention.is_some() && matches!(goal, Goal::Speed | Goal::Balance);
             let terms = terms(merged, &question.mix, goal, confidence);
-            if crowded { Terms { few: Few::Crowded, ..terms } } else { terms }
+            terms.during(contention, matches!(goal, Goal::Speed | Goal::Balance))
         },
         by_goal: Goal::ALL
             .into_iter()

@@ -294,11 +294,10 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let mut terms = self.terms(position, name, column);
-        terms.few = Few::Scatter(self.scatter(name, column));
-        if column.clocked != Clocked::No && contention::of(&self.headers, here.values().flatten()).is_some() {
-            terms.few = Few::Crowded;
-        }
+        let few = Few::Scatter(self.scatter(name, column));
+        let contention = contention::of(&self.headers, here.values().flatten());
+        let terms = Terms { few, ..self.terms(position, name, column) };
+        let terms = terms.during(contention, column.clocked != Clocked::No);
         let contenders = interim::decide(&series, column.better, terms, levels).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));

@@ -50,6 +50,7 @@ const WORTH_TRYING: f64 = 0.1;
 
 /// Blocks that are assumed to be enough where too few were seen to say.
 const USUALLY_ENOUGH: f64 = 5.0;
+
 /// The share of the error that strict early looks take together.
 const EARLY: f64 = 0.1;
 
@@ -375,5 +376,22 @@ mod tests {
             came += f64::from(u8::from(interval.low > 1.0 || interval.high < 1.0));
         }
         assert!((0.95..1.05).contains(&(foretold / came)), "{foretold} foretold, {came} came");
+    }
+
+    #[test]
+    fn a_pair_is_settled_by_the_look_that_narrows_its_interval_enough() {
+        let ratio = |value: f64, times: f64, blocks: usize| {
+            let interval =
+                crate::stats::Interval { low: value / times, high: value * times, confidence: 0.95 };
+            Ratio { blocks, ratio: crate::stats::Estimate { value, interval: Some(interval) } }
+        };
+        // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
+        assert_eq!(needed(&ratio(1.1, 1.2, 3)), Some(11.0));
+        assert_eq!(settling_look(Some(&ratio(1.1, 1.2, 3))), Some(12));
+        assert_eq!(settling_look(Some(&ratio(1.0, 1.4, 5))), None, "a hundred times the blocks");
+        assert_eq!(settling_look(None), Some(5));
+        let is_beyond = |ratio| is_beyond(Verdict::Tied(Rule::Interval), Some(ratio), ALIKE, &LOOKS);
+        assert!(is_beyond(ratio(1.0, 1.01, 5)) && is_beyond(ratio(1.001, 3.0, 12)));
+        assert!(!is_beyond(ratio(1.1, 1.2, 3)));
     }
 }

@@ -19,6 +19,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::contention::Contention;
 use super::{Rule, Verdict, order};
 use crate::stats::{
     Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scale, Scatter, Series, Summary,
@@ -69,6 +70,13 @@ pub fn winners(ranked: &[Contender]) -> impl Iterator<Item = &Contender> {
 /// Whether one store alone is the best.
 pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
+}
+
+/// Whether anything is won: not where several stores all have the same figure, as they mostly have of errors.
+pub fn is_won(ranked: &[Contender]) -> bool {
+    let mut values = ranked.iter().map(|contender| contender.figure.mean.value);
+    let first = values.next();
+    values.len() == 0 || values.any(|value| Some(value) != first)
 }
 
 /// What a store is among those of its place.
@@ -147,6 +155,13 @@ pub enum Few {
     Scatter(Option<Scatter>),
     /// Other programs left too few processors: nothing is decided, however many blocks there are.
     Crowded,
+}
+
+impl Terms {
+    /// The terms where others left too few processors, if they did: a figure that is one of time decides nothing then.
+    pub fn during(self, contention: Option<Contention>, is_of_time: bool) -> Terms {
+        if contention.is_some() && is_of_time { Terms { few: Few::Crowded, ..self } } else { self }
+    }
 }
 
 impl Default for Terms {
@@ -377,6 +392,7 @@ pub(crate) mod tests {
         let mut few = contest(&[("a", 1.0), ("b", 1.0)]);
         few[1].verdict = Verdict::Candidate(Rule::Open);
         assert_eq!(status(&few, &few[0]), Status::Candidate);
+        assert!(!is_won(&few) && is_won(&few[..1]));
     }
 
     #[test]
