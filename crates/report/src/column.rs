@@ -5,40 +5,37 @@ pub mod checks;
 use serde::{Serialize, Serializer};
 use storebench_core::result::{Counters, Device, Measured, OperationResult, Requests, Traffic};
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
+use storebench_core::words::words;
 use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
 
-/// The unit of a column's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The unit of a column's values. Its name is its sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 pub enum Unit {
     /// Nanoseconds.
+    #[strum(serialize = "ns")]
     Nanoseconds,
     /// Bytes.
+    #[strum(serialize = "bytes")]
     Bytes,
     /// Operations per second.
+    #[strum(serialize = "per_s")]
     PerSecond,
     /// Bytes per second.
+    #[strum(serialize = "bytes_per_s")]
     BytesPerSecond,
     /// A number of things, or how many times one figure is another.
+    #[strum(serialize = "")]
     Count,
     /// A share of 1.
+    #[strum(serialize = "share")]
     Share,
 }
 
-impl Unit {
-    /// The unit's sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Nanoseconds => "ns",
-            Unit::Bytes => "bytes",
-            Unit::PerSecond => "per_s",
-            Unit::BytesPerSecond => "bytes_per_s",
-            Unit::Count => "",
-            Unit::Share => "share",
-        }
-    }
+words!(Unit);
 
+impl Unit {
     /// Writes a value for people, to three digits.
     pub fn show(self, value: f64) -> String {
         match self {

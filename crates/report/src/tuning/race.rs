@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::words::words;
+
 use crate::data::merge::BlockKey;
 use crate::judge::settings::{is_surely_worse, looks_better};
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
@@ -13,8 +15,11 @@ use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 /// Settings by the engine's names: those that differ from the default's.
 pub type Settings = BTreeMap<String, String>;
 
-/// The kind of a race, by its purpose. The order is that in which they are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The kind of a race, by its purpose. The order is that in which they are run; the name is that of its runs' study.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantNames, strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case", prefix = "tune-")]
 pub enum Kind {
     /// One value of one setting at a time, beside the default.
     Screen,
@@ -28,24 +33,12 @@ pub enum Kind {
     Beside,
 }
 
+words!(Kind, all);
+
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 5] = [Kind::Screen, Kind::Combine, Kind::Near, Kind::Proof, Kind::Beside];
-
-    /// The name of its runs' study.
-    pub fn study(self) -> &'static str {
-        match self {
-            Kind::Screen => "tune-screen",
-            Kind::Combine => "tune-combine",
-            Kind::Near => "tune-near",
-            Kind::Proof => "tune-proof",
-            Kind::Beside => "tune-beside",
-        }
-    }
-
     /// The kind whose runs have a study of this name.
     pub fn of_study(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.study() == name)
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

@@ -74,7 +74,7 @@ impl<'a> Measuring<'a> {
         while let Some(race) = search::next(&self.changes, &self.raced(), self.time()) {
             self.tell_race(&race);
             let number = self.stages.runs.len() + 1;
-            let name = format!("{number}-{}", race.kind.study().trim_start_matches("tune-"));
+            let name = format!("{number}-{}", race.kind.name().trim_start_matches("tune-"));
             let plan = plans::race(&self.plan, race.kind, self.asked.store.name, &race.arms);
             if self.carry_out(&name, &plan, &race)? {
                 return Ok(true);
