@@ -12,6 +12,7 @@ mod merge;
 mod number;
 mod question;
 mod site;
+pub mod study;
 mod trace;
 mod tune;
 mod work;
@@ -238,7 +239,8 @@ write 12500, or \"12, 500\".";
 #[derive(Debug, Parser)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// A study (see `storebench studies`) or a plan of your own (a TOML file)
+    /// A study (see `storebench studies`) or a plan of your own (a TOML file). `storebench run STUDY --help` lists the options that
+    /// it alone has
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_hint = ValueHint::FilePath)]
     pub study: Option<String>,
 

@@ -483,7 +483,9 @@ fn what_is_not_supported_is_told_with_its_place() {
         }
         assert!(scratch.runs().is_empty());
     }
-    scratch.faulty("run crud -p recordcount=5").complains(Exit::BadValue, &["-P and -p are YCSB's"]);
+    scratch
+        .faulty("run crud -p recordcount=5")
+        .complains(Exit::Usage, &["-p or -P is an option of the study ycsb, not of crud"]);
     scratch.faulty(&format!("{run} --ycsb good")).complains(Exit::NotStorebench, &["good already exists"]);
     scratch
         .faulty(&format!("{run} --between-rounds sleep"))
