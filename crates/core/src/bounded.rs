@@ -24,7 +24,14 @@ pub fn plain_file(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`plain_file`]; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
 pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = plain_file(path)?;
+    all_of(plain_file(path)?, most)
+}
+
+/// The same of a file that is open.
+///
+/// # Errors
+/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     if length > most {
         return Err(too_long(most));
@@ -50,21 +57,25 @@ fn read_on(file: File, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(()) }
 }
 
-fn too_long(most: u64) -> io::Error {
+pub(crate) fn too_long(most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
 }
 
 /// The last bytes of a plain file, up to so many; none where it can't be read.
 pub fn end(path: &Path, most: u64) -> Vec<u8> {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut file = plain_file(path)?;
-        let from = file.metadata()?.len().saturating_sub(most);
-        file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().unwrap_or_default()
+    plain_file(path).and_then(|file| end_of(file, most)).unwrap_or_default()
+}
+
+/// The last bytes of an open file, up to so many.
+///
+/// # Errors
+/// The system's.
+pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
+    let from = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A source that gives so many bytes until it is given leave to give more: what stands in one piece is bounded.

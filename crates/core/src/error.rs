@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use crate::shown::{piece, quoted};
+use crate::words::words;
 
 /// The ways in which the program ends, one for each exit code. docs/exit-codes.md lists them; a test compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Exit {
     /// Everything worked.
     Success,
@@ -51,31 +52,9 @@ pub enum Exit {
     Interrupted,
 }
 
-impl Exit {
-    /// Every way to end.
-    pub const ALL: [Exit; 20] = [
-        Exit::Success,
-        Exit::Failure,
-        Exit::Usage,
-        Exit::UnknownStore,
-        Exit::BadValue,
-        Exit::BadPlan,
-        Exit::NotStorebench,
-        Exit::OtherVersion,
-        Exit::Permission,
-        Exit::ReadOnly,
-        Exit::DiskFull,
-        Exit::Busy,
-        Exit::Nothing,
-        Exit::TrialsFailed,
-        Exit::Unlike,
-        Exit::Worse,
-        Exit::Incomplete,
-        Exit::Unreachable,
-        Exit::Unsound,
-        Exit::Interrupted,
-    ];
+words!(Exit, every);
 
+impl Exit {
     /// Its meaning, in a line of the help.
     pub fn meaning(self) -> &'static str {
         match self {

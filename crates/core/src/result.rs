@@ -6,11 +6,13 @@
 mod clients;
 mod cut;
 mod fault;
+mod format1;
 mod machine;
 mod measured;
 mod parts;
 mod pauses;
 mod place;
+mod reason;
 mod simulated;
 
 use serde::{Deserialize, Serialize};
@@ -31,13 +33,16 @@ pub use self::measured::{
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::{Bottom, PlaceInfo};
+pub use self::reason::Reason;
 pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
 
 /// The version of the formats in a run folder.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+/// The oldest version that is still read.
+pub const OLDEST_FORMAT: u32 = 1;
 
 /// `run.json`: what a run is, written before its first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,12 +89,13 @@ pub struct RunHeader {
 }
 
 /// A combination that was left out of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The combination.
     pub cell: Cell,
     /// Why.
-    pub reason: String,
+    #[serde(with = "format1")]
+    pub reason: Reason,
 }
 
 /// A store that takes part in a run.

@@ -369,6 +369,15 @@ macro_rules! as_text {
 #[doc(inline)]
 pub use as_text;
 
+/// Reads a whole number, as people write it, which fits in a type.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = parse_count(text)?;
+    T::try_from(number).map_err(|_| format!("{} is too large", grouped(number)))
+}
+
 /// Reads a type from a map by a function that takes its entries one after the other.
 #[doc(hidden)]
 #[macro_export]

@@ -1,8 +1,8 @@
 //! Enumerations whose values are words: `strum` derives the texts from the variants' names.
 
-/// Gives an enumeration that derives `strum::VariantNames` its `name`; with `all`, and `strum::VariantArray`, every value, too; with
-/// `shown`, also its `Display`; with a sentence about a text that is none of the words, also its `FromStr`. No variant may be given a
-/// number: names are found by the variants' order.
+/// Gives an enumeration that derives `strum::VariantNames` its `name`, or, with `every`, one that derives `strum::VariantArray` the list
+/// of its values; with `all` both; with `shown`, also its `Display`; with a sentence about a text that is none of the words, also its
+/// `FromStr`. No variant may be given a number: names are found by the variants' order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -14,8 +14,7 @@ macro_rules! words {
             }
         }
     };
-    ($type:ident, all) => {
-        $crate::words!($type);
+    ($type:ident, every) => {
         impl $type {
             /// Every one, in order.
             pub const ALL: [$type; <$type as strum::VariantArray>::VARIANTS.len()] =
@@ -24,6 +23,10 @@ macro_rules! words {
                     None => unreachable!(),
                 };
         }
+    };
+    ($type:ident, all) => {
+        $crate::words!($type);
+        $crate::words!($type, every);
     };
     ($type:ident, shown) => {
         $crate::words!($type, all);

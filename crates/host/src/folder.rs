@@ -7,7 +7,8 @@ mod whereabouts;
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use self::lines::{Lines, Tail};
@@ -18,17 +19,20 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
-use storebench_core::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, Run, RunHeader, TrialResult};
 use storebench_core::shown::{in_plain_words, piece, plain_json};
 use storebench_core::workload::table::Workload;
 
+const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const LOGS: &str = "logs";
 /// The longest header, in bytes: the combinations that a plan leaves out stand in it.
-pub const MOST_HEADER: u64 = 64 << 20;
+const MOST_HEADER: u64 = 64 << 20;
 /// The longest file of results, in bytes.
 const MOST_RESULTS: u64 = 4 << 30;
+/// The longest log or kept state, in bytes.
+const MOST_KEPT: u64 = 16 << 30;
 /// The bytes that are handed on of a log, from its end.
 const MOST_LOG: u64 = 1 << 20;
 /// The file for the bytes after the last result, where these were more than a line cut off.
@@ -108,8 +112,12 @@ impl RunFolder {
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
         let mut notes = told(path, &lines);
         let name = path.join(RESULTS);
-        let mut results =
-            OpenOptions::new().read(true).append(true).open(&name).map_err(Error::io("opening", &name))?;
+        let mut results = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .custom_flags(NOFOLLOW)
+            .open(&name)
+            .map_err(Error::io("opening", &name))?;
         if lines.tail == Tail::Damaged {
             let aside = path.join(DAMAGED);
             append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
@@ -142,7 +150,7 @@ impl RunFolder {
     /// Each result with the line in which it is written, for another machine.
     pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
         let name = self.path.join(RESULTS);
-        let text = bounded::bytes(&name, MOST_RESULTS).map_err(Error::io("reading", &name))?;
+        let text = read_file(&self.path, RESULTS, MOST_RESULTS).map_err(unreadable(&name))?;
         let text = String::from_utf8_lossy(&text);
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let result = |line: &str| {
@@ -188,10 +196,16 @@ impl RunFolder {
     }
 
     /// Keeps the logs, and all else that another run has kept of its trials, under their positions in this one.
+    ///
+    /// # Errors
+    /// [`Exit::NotStorebench`] when one of them is a link, no file, or too long; when it can't be copied.
     pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
         let logs = run.join(LOGS);
         // Git keeps no empty folder.
-        let Ok(entries) = fs::read_dir(&logs) else { return Ok(()) };
+        let entries = match fs::read_dir(&logs) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(Error::io("reading", &logs))?,
+        };
         for entry in entries {
             let entry = entry.map_err(Error::io("reading", &logs))?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -199,7 +213,8 @@ impl RunFolder {
             let Some(position) = name[..end].parse().ok().and_then(|was| positions.get(&was)) else {
                 continue;
             };
-            let mut from = File::open(entry.path()).map_err(Error::io("reading", &entry.path()))?;
+            let mut from =
+                open_kept(run, &format!("{LOGS}/{name}")).map_err(unreadable(&entry.path()))?.take(MOST_KEPT);
             let to = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
             io::copy(&mut from, &mut guard::rewrite(&self.path, &to)?)
                 .map_err(Error::io("copying", &entry.path()))?;
@@ -246,6 +261,18 @@ impl RunFolder {
     }
 }
 
+/// Opens a log or a kept state of the run in a folder, by its name in results.
+///
+/// # Errors
+/// As [`guard::plain_file`].
+pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
+    guard::plain_file(path, name, MOST_KEPT)
+}
+
+fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> {
+    bounded::all_of(guard::plain_file(path, name, most)?, most)
+}
+
 /// The beginning of the names of what is kept of the trial at a position.
 fn stem(position: u64) -> String {
     format!("{position:06}")
@@ -255,8 +282,11 @@ fn stem(position: u64) -> String {
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [".log", "-background.log"].map(|end| stem(position) + end);
     let read = |name: String| {
-        let log = path.join(LOGS).join(&name);
-        log.exists().then(|| (name, bounded::end(&log, MOST_LOG)))
+        let read = open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| bounded::end_of(log, MOST_LOG));
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            read => Some((name, read.unwrap_or_else(|error| format!("not read: {error}\n").into_bytes()))),
+        }
     };
     let logs = names.into_iter().filter_map(read);
     logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
@@ -301,14 +331,12 @@ fn beside_axes(header: &RunHeader) -> Option<(Axis, Value)> {
 
 fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
-    let bytes = bounded::bytes(&name, MOST_RESULTS).map_err(|error| match error.kind() {
+    let bytes = read_file(path, RESULTS, MOST_RESULTS).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             let message = format!("{} is not a whole run: it has no {RESULTS}", path.display());
             Error::new(Exit::NotStorebench, message)
         }
-        io::ErrorKind::Other => no_file(&name),
-        io::ErrorKind::FileTooLarge => too_long(&name, &error),
-        _ => Error::io("reading", &name)(error),
+        _ => unreadable(&name)(error),
     })?;
     storebench_core::threads::ready();
     let mut lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
@@ -322,18 +350,28 @@ fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     Ok((bytes, lines))
 }
 
-fn no_file(name: &Path) -> Error {
-    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: it is no file", name.display()))
+/// Why a file of a run's folder can't be read.
+fn unreadable(name: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |error| match error.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge => {
+            Error::new(Exit::NotStorebench, format!("{} is not a file of a run: {error}", name.display()))
+        }
+        _ => Error::io("reading", name)(error),
+    }
 }
 
-fn too_long(name: &Path, error: &io::Error) -> Error {
-    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: {error}", name.display()))
+/// The bytes of the header of a run.
+///
+/// # Errors
+/// As [`guard::plain_file`].
+pub fn header_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    read_file(path, HEADER, MOST_HEADER)
 }
 
 /// Reads the header of a run.
 pub fn read_header(path: &Path) -> Result<RunHeader> {
     let name = path.join(HEADER);
-    let bytes = match bounded::bytes(&name, MOST_HEADER) {
+    let bytes = match header_bytes(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             let message = if path.exists() {
@@ -346,9 +384,7 @@ pub fn read_header(path: &Path) -> Result<RunHeader> {
             };
             return Err(Error::new(Exit::NotStorebench, message));
         }
-        Err(error) if error.kind() == io::ErrorKind::Other => return Err(no_file(&name)),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(too_long(&name, &error)),
-        Err(error) => return Err(Error::io("reading", &name)(error)),
+        Err(error) => return Err(unreadable(&name)(error)),
     };
     let text = plain_json(&bytes);
     check_version(&text, &name)?;
@@ -387,9 +423,9 @@ fn check_version(text: &[u8], name: &Path) -> Result<()> {
         storebench: String,
     }
     let version: Version = serde_json::from_slice(text).map_err(|error| broken(name, &error))?;
-    if version.format != FORMAT_VERSION {
+    if !(OLDEST_FORMAT..=FORMAT_VERSION).contains(&version.format) {
         let message = format!(
-            "{} was written by storebench {} in format {}, and this one reads format {FORMAT_VERSION}: use that version, or run the study again",
+            "{} was written by storebench {} in format {}, and this one reads formats {OLDEST_FORMAT} to {FORMAT_VERSION}: use that version, or run the study again",
             name.display(),
             piece(&version.storebench),
             version.format,
@@ -422,13 +458,58 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn append_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-    let mut file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
+    let mut file = OpenOptions::new().append(true).create(true).custom_flags(NOFOLLOW).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_pipes_and_long_files_in_a_folder_of_a_run_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("part/logs")).unwrap();
+        fs::create_dir_all(at("merged/logs")).unwrap();
+        fs::write(at("theirs"), "{}").unwrap();
+        let pipe = |name: &str| {
+            rustix::fs::mkfifoat(rustix::fs::CWD, at(name), rustix::fs::Mode::RWXU).unwrap();
+        };
+        let refused = |error: Error, what: &str| {
+            assert_eq!(error.exit, Exit::NotStorebench, "{error}");
+            assert!(error.message.contains(what), "{error}");
+            for name in ["part/run.json", "part/logs/000001.log"] {
+                let _ = fs::remove_file(at(name));
+            }
+        };
+        let header = || read_header(&at("part")).unwrap_err();
+        symlink("../theirs", at("part/run.json")).unwrap();
+        refused(header(), "it is a link");
+        pipe("part/run.json");
+        refused(header(), "it is no file");
+        File::create(at("part/run.json")).unwrap().set_len(MOST_HEADER + 1).unwrap();
+        refused(header(), "it is longer than 64MiB");
+
+        let results = OpenOptions::new().append(true).create(true).open(at("merged/results.jsonl")).unwrap();
+        let merged = RunFolder::open(&at("merged"), results, lock(&at("merged")).unwrap()).unwrap();
+        let keep = || merged.keep_logs_of(&at("part"), &HashMap::from([(1, 7)]));
+        symlink("../../theirs", at("part/logs/000001.log")).unwrap();
+        refused(keep().unwrap_err(), "it is a link");
+        pipe("part/logs/000001.log");
+        refused(keep().unwrap_err(), "it is no file");
+        File::create(at("part/logs/000001.log")).unwrap().set_len(MOST_KEPT + 1).unwrap();
+        refused(keep().unwrap_err(), "it is longer than 16GiB");
+        fs::write(at("part/logs/000001.log"), "text").unwrap();
+        keep().unwrap();
+        assert_eq!(fs::read_to_string(at("merged/logs/000007.log")).unwrap(), "text");
+        assert_eq!(logs(&at("merged"), 7), [("000007.log".to_owned(), "text".to_owned())]);
+    }
 }

@@ -10,6 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use storebench_disk::cut::{Cut, Log, Piece};
 
+use crate::folder::open_kept;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::result::KeptState;
@@ -28,7 +29,8 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
 
 /// Writes the disk of a kept state to an empty file.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
-    let log = Log::first(kept.cut.at, GzDecoder::new(BufReader::new(File::open(folder.join(&kept.file))?)))?;
+    let file = open_kept(folder, &kept.file)?;
+    let log = Log::first(kept.cut.at, GzDecoder::new(BufReader::new(file)))?;
     disk.set_len(kept.disk_bytes)?;
     log.replay(&kept.cut, |at, bytes, data| match data {
         Some(data) => disk.write_all_at(data, at),

@@ -1,6 +1,7 @@
 //! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
 
 mod axes;
+mod beside;
 mod changes;
 mod claims;
 mod clients;
@@ -9,23 +10,23 @@ mod disks;
 pub mod explain;
 mod machines;
 mod named;
-mod text;
 mod variants;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_disk::disks::Disk;
 
 pub use self::axes::{ALWAYS_CROSSED, Axes};
+use self::beside::{Beside, Fields};
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
 pub use self::variants::Point;
 use crate::machine::Machine;
 use storebench_core::axis::Axis;
-use storebench_core::cell::{Cell, Tuning};
+use storebench_core::cell::{Cell, Compression, Tuning};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::shown::{piece, quoted};
 use storebench_core::store::StoreDef;
@@ -45,7 +46,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A study.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", expecting = "a plan")]
 pub struct Plan {
     /// [`PLAN_FORMAT`].
     pub format: u32,
@@ -54,14 +56,15 @@ pub struct Plan {
     /// The question that it asks, in a line.
     pub title: String,
     /// Where the method comes from.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// The workload: what is done to the stores.
     pub workload: Workload,
     /// The parameters of the workload.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub parameters: Parameters,
     /// The number of times that each cell runs.
+    #[serde(default = "default_trials")]
     pub trials: u32,
     /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
@@ -77,85 +80,109 @@ pub struct Plan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
     /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compare: Vec<Axis>,
     /// Axes that make the rows of a matrix, beside those that do so by themselves.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Axis>,
     /// Axes that make its columns.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Axis>,
     /// Axes whose values have a matrix each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Axis>,
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub at_least: bool,
     /// The stores that claims compare which name none; all where it is empty.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
     /// The cells that claims are about where they don't narrow it; the plan as it is before a preset and options where
     /// it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
     /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub one_at_a_time: bool,
     /// Every axis but stores and guarantees is varied alone, from the first value of all others; else they are combined. Settings
     /// are one axis.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub axes_one_at_a_time: bool,
     /// Disks on which times are estimated, from what trials ask of the simulated one that they are on.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disk_estimate: Vec<String>,
     /// States after power cuts that are looked at for each trial's store; none where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuts: Option<u64>,
     /// The disk of these tears blocks: it writes sectors as a whole, and not more.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub torn: bool,
     /// All of these are cut while the store settles; else a fifth of them.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settling: bool,
     /// Faults of each kind that the disk of each trial's store has; none where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<u64>,
     /// Numbers of records with which the time of opening after a kill is measured, with each trial's store.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovery: Vec<u64>,
     /// Machines that have the sessions, by the names by which ssh knows them; this one has them where it names none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<String>,
     /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub judge_settings: bool,
     /// Settings of stores, by store and name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
     /// Settings that are measured beside those of the axes, under a name.
-    #[serde(rename = "point", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "point", default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
     /// Machines of its own, by name; those that come with storebench need not be among them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<String, Machine>,
     /// Simulated disks of its own, by name; those that come with storebench need not be among them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub disks: BTreeMap<String, Disk>,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
-    #[serde(skip_serializing)]
+    #[serde(default, skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
     /// Published findings that its runs are checked against, as they are written: what reads results knows what they mean.
-    #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "claim", default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<toml::Table>,
+    /// The axis of this name, as plans from before it was one write it; `None` once a plan is read.
+    #[serde(skip_serializing)]
+    pub compression: Option<Compression>,
+}
+
+/// The number of times that each cell runs where a plan does not say.
+fn default_trials() -> u32 {
+    5
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Plan, D::Error> {
+        let mut beside = Beside { parameters: Some(Parameters::default()), axes: None };
+        let mut plan = Plan::deserialize(Fields(deserializer, &mut beside))?;
+        plan.parameters = beside.parameters.unwrap_or_default();
+        if let Some(compression) = plan.compression.take().filter(|_| !plan.axes.names(Axis::COMPRESSION)) {
+            plan.axes.set(Axis::COMPRESSION, [compression]);
+        }
+        plan.record_for_estimates();
+        Ok(plan)
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Plan::serialize(self, serializer)
+    }
 }
 
 impl Plan {
-    /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
-    ///
-    /// # Errors
-    /// Whether each axis that reports are to place is the plan's, and placed once.
+    /// Checks that each axis that reports are to place is the plan's, and placed once.
     fn check_layout(&self) -> std::result::Result<(), String> {
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         let lists = [
@@ -182,6 +209,9 @@ impl Plan {
         Ok(())
     }
 
+    /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
+    ///
+    /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
         let wrong = |message: String| {

@@ -8,10 +8,10 @@ use crate::plan::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
+use storebench_core::result::{LeftOut, Reason};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::units::grouped;
 use storebench_core::workload::case::Case;
-use storebench_core::workload::reason::{Omission, Reason};
 
 /// A place as far as the choice of cells is concerned.
 #[derive(Debug, Clone)]
@@ -54,12 +54,12 @@ pub fn cells(
     stores: &[StoreDef],
     rooms: &[Room],
     lacking: Lacking<'_>,
-) -> Result<(Vec<Cell>, Vec<Omission>), String> {
+) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
     for (cell, reason) in judged(plan, stores, rooms, lacking)? {
         match reason {
-            Some(reason) => left_out.push(Omission { cell, reason }),
+            Some(reason) => left_out.push(LeftOut { cell, reason }),
             None => cells.push(cell),
         }
     }
@@ -119,7 +119,7 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
     let is_there = rooms.iter().any(|room| room.is_of(&on));
-    (is_there && !matches!(lacking(&on), Some(Reason::NoPlace(_)))).then_some(on)
+    (is_there && !matches!(lacking(&on), Some(Reason::NoPlace { .. }))).then_some(on)
 }
 
 /// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
@@ -214,7 +214,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
     }
     let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::lacks);
     if let Some(why) = lacks {
-        return Some(Reason::NoServer(why));
+        return Some(Reason::NoServer { why });
     }
     if case.cell.tuning() == Tuning::Share && case.memory_limit.is_none() {
         return Some(Reason::NothingToShare { machine: case.cell.machine().to_owned() });
@@ -330,8 +330,11 @@ mod tests {
         plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
-        assert_eq!(left_out[0].reason, Reason::NotOffered { store: "null", guarantee: Guarantee::Power });
-        assert_eq!(left_out[1].reason, Reason::UnknownStore("nosuch".into()));
+        assert_eq!(
+            left_out[0].reason,
+            Reason::NotOffered { store: "null".into(), guarantee: Guarantee::Power }
+        );
+        assert_eq!(left_out[1].reason, Reason::UnknownStore { store: "nosuch".into() });
     }
 
     #[test]
@@ -394,7 +397,7 @@ mod tests {
         plan.axes.set(Axis::CACHE, [Cache::Warm, Cache::Cold]);
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         let cold = |cell: &&Cell| cell.cache() == Cache::Cold;
-        let forgets = Reason::KeepsNothing { store: "memory" };
+        let forgets = Reason::KeepsNothing { store: "memory".into() };
         assert!(cells.iter().filter(cold).all(|cell| cell.store() == "null"));
         assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
         assert_eq!(left_out.iter().filter(|left| left.reason == forgets).count(), 20 * 2);
@@ -404,7 +407,7 @@ mod tests {
     fn loads_that_the_machine_can_t_run_are_left_out() {
         let mut plan = plan();
         plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
-        let lacks = Reason::NoBackground("apt-get install ffmpeg".into());
+        let lacks = Reason::NoBackground { why: "apt-get install ffmpeg".into() };
         let lacking = |cell: &Cell| (cell.background() == Background::Video).then(|| lacks.clone());
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
@@ -419,12 +422,12 @@ mod tests {
         plan.machines.insert("small".into(), toml::from_str(limits).unwrap());
         plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
-        let left_out: Vec<&Omission> =
+        let left_out: Vec<&LeftOut> =
             left_out.iter().filter(|left| matches!(left.reason, Reason::NoMemory { .. })).collect();
         assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let had = |left: &Omission| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
+        let had = |left: &LeftOut| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
         assert!(left_out.iter().all(|left| had(left)));
     }
 
@@ -522,12 +525,13 @@ mod tests {
             [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
         let lacking = |cell: &Cell| {
             let there = rooms.iter().any(|room| room.name == cell.place() && room.disk == cell.disk());
-            (!there).then(|| Reason::NoPlace("there is none".into()))
+            (!there).then(|| Reason::NoPlace { why: "there is none".into() })
         };
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
         let sites: HashSet<String> = cells.iter().map(|cell| cell.site().into_owned()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
-        let of_a_place = |left: &&Omission| matches!(left.reason, Reason::NoPlace(_) | Reason::NoRoom { .. });
+        let of_a_place =
+            |left: &&LeftOut| matches!(left.reason, Reason::NoPlace { .. } | Reason::NoRoom { .. });
         let for_a_place = left_out.iter().filter(of_a_place);
         let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().into_owned()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());

@@ -17,9 +17,8 @@ use crate::schedule::{self, Room};
 use storebench_core::axis::{Axis, Role};
 use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::Parts;
+use storebench_core::result::{Parts, Reason};
 use storebench_core::store::StoreDef;
-use storebench_core::workload::reason::Reason;
 
 /// The most parts of a plan: more than any plan has positions that are worth a machine.
 pub const MOST_PARTS: u32 = 10_000;
@@ -111,7 +110,7 @@ impl Split {
             let meeting = split.meetings.entry(split.position(&cell)).or_default();
             meeting.combinations += 1;
             // Whether a server is installed is a machine's affair.
-            if matches!(reason, None | Some(Reason::NoServer(_))) {
+            if matches!(reason, None | Some(Reason::NoServer { .. })) {
                 let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
                 meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
             }

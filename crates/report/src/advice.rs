@@ -17,9 +17,9 @@ pub(crate) mod figures;
 mod find;
 mod first_look;
 mod html;
-pub mod judge;
 mod proof;
 pub mod question;
+pub mod ranking;
 pub(crate) mod ratios;
 mod remarks;
 mod sentences;
@@ -38,8 +38,8 @@ use storebench_core::store::{Danger, Guarantee, StoreDef};
 use self::at::{at, position};
 use self::clusters::Clusters;
 use self::cold::cold;
-use self::judge::{Candidate, Verdict, judge};
 use self::question::{Mix, Question};
+use self::ranking::{Candidate, Judged, rank};
 use self::turn::{Turn, Turns, turns};
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
@@ -68,7 +68,7 @@ impl Advice {
     ) -> Result<Advice, Uncovered> {
         let made_for = here.is_some();
         let (group, mut here) = find::find(question, merged, here, table)?;
-        let mut verdict = judge(merged, &group, here, question, table);
+        let mut verdict = rank(merged, &group, here, question, table);
         let better = |store: &&Candidate| store.is_better_at(question.goal);
         // Runs for another goal may have given the best by this one up after a look with fewer records: there all were measured.
         let looked_at = verdict.given_up.iter().find(better).and_then(|store| store.looked_at);
@@ -76,7 +76,7 @@ impl Advice {
             looked_at.filter(|records| !made_for && find::covers(here.1, *records, question))
         {
             here.2 = records;
-            verdict = judge(merged, &group, here, question, table);
+            verdict = rank(merged, &group, here, question, table);
         }
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
@@ -149,7 +149,7 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
 }
 
 /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
-fn safer(table: &[StoreDef], verdict: &Verdict) -> BTreeSet<String> {
+fn safer(table: &[StoreDef], verdict: &Judged) -> BTreeSet<String> {
     let is_safer = |store: &&str| {
         let def = table.iter().find(|def| def.name == *store);
         let danger = def.and_then(|def| def.offer(Guarantee::Power)?.danger(&[]));
@@ -163,7 +163,7 @@ fn safer(table: &[StoreDef], verdict: &Verdict) -> BTreeSet<String> {
 fn dangers(
     table: &[StoreDef],
     question: &Question,
-    verdict: &Verdict,
+    verdict: &Judged,
     turns: &Turns,
 ) -> BTreeMap<String, &'static Danger> {
     let as_measured = |store: &str| verdict.all().find(|candidate| candidate.store == store)?.danger;
@@ -178,7 +178,7 @@ fn dangers(
 }
 
 /// The remarks on practice, which no benchmark sees, for the recommended store and the next.
-fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)> {
+fn practice(table: &[StoreDef], verdict: &Judged) -> Vec<(String, &'static str)> {
     let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
     let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), of(&store.store)));
     first.filter(|(_, practice)| !practice.is_empty()).collect()

@@ -43,7 +43,7 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
 fn compared(matrices: &[&Matrix]) -> (usize, usize) {
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let held = contests().filter(|contest| contest.contenders.len() > 1);
-    let decided = held.clone().filter(|contest| contest.winners().count() == 1);
+    let decided = held.clone().filter(|contest| contest.is_decided());
     (decided.count(), held.count())
 }
 

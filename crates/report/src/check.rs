@@ -11,9 +11,9 @@ use storebench_core::units::{counted, three_digits};
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;
 use crate::data::summary::{counts, doubt_lines, noise_lines, unfinished};
-use crate::data::{builds, crowd};
+use crate::data::{builds, contention};
+use crate::judge::Rule;
 use crate::report::Report;
-use crate::stats::Rule;
 use crate::terminal::checklist::{Group, Line, State};
 
 /// A clock that takes longer than this to read blurs the quickest operations.
@@ -113,7 +113,7 @@ fn trials(report: &Report<'_>) -> Vec<Line> {
 
 fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
-    lines.extend(crowd::lines(merged).into_iter().map(|line| Line::no("other programs", line)));
+    lines.extend(contention::lines(merged).into_iter().map(|line| Line::no("other programs", line)));
     if lines.is_empty() {
         let known =
             merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);

@@ -3,42 +3,39 @@
 pub mod checks;
 
 use serde::{Serialize, Serializer};
-use storebench_core::result::{Counters, Device, Measured, OperationResult, Requests, Traffic};
+use storebench_core::result::{Counters, Device, Latency, Measured, OperationResult, Requests, Traffic};
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
+use storebench_core::words::words;
 use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
 
-/// The unit of a column's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The unit of a column's values. Its name is its sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 pub enum Unit {
     /// Nanoseconds.
+    #[strum(serialize = "ns")]
     Nanoseconds,
     /// Bytes.
+    #[strum(serialize = "bytes")]
     Bytes,
     /// Operations per second.
+    #[strum(serialize = "per_s")]
     PerSecond,
     /// Bytes per second.
+    #[strum(serialize = "bytes_per_s")]
     BytesPerSecond,
     /// A number of things, or how many times one figure is another.
+    #[strum(serialize = "")]
     Count,
     /// A share of 1.
+    #[strum(serialize = "share")]
     Share,
 }
 
-impl Unit {
-    /// The unit's sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Nanoseconds => "ns",
-            Unit::Bytes => "bytes",
-            Unit::PerSecond => "per_s",
-            Unit::BytesPerSecond => "bytes_per_s",
-            Unit::Count => "",
-            Unit::Share => "share",
-        }
-    }
+words!(Unit);
 
+impl Unit {
     /// Writes a value for people, to three digits.
     pub fn show(self, value: f64) -> String {
         match self {
@@ -64,6 +61,8 @@ impl Serialize for Unit {
 pub enum Value {
     /// One operation of a trial.
     Operation(fn(&OperationResult) -> Option<f64>),
+    /// The latencies of some calls, in nanoseconds: of an operation that was timed, or of whatever else has a distribution.
+    Latency(fn(&Latency) -> u64),
     /// A trial as a whole.
     Trial(fn(&Measured) -> Option<f64>),
 }
@@ -105,14 +104,24 @@ impl Column {
     pub fn of_operation(&self, operation: &OperationResult) -> Option<f64> {
         match self.value {
             Value::Operation(value) => value(operation),
+            // An operation that was never timed has no latency, rather than one of zero.
+            Value::Latency(value) => (operation.count > 0).then(|| value(&operation.latency) as f64),
             Value::Trial(_) => None,
+        }
+    }
+
+    /// The value of some latencies in nanoseconds; `None` for columns that are not of latencies alone.
+    pub fn of_latency(&self, latency: &Latency) -> Option<u64> {
+        match self.value {
+            Value::Latency(value) => Some(value(latency)),
+            Value::Operation(_) | Value::Trial(_) => None,
         }
     }
 
     /// The value of a trial; `None` for columns of operations.
     pub fn of_trial(&self, measured: &Measured) -> Option<f64> {
         match self.value {
-            Value::Operation(_) => None,
+            Value::Operation(_) | Value::Latency(_) => None,
             Value::Trial(value) => value(measured),
         }
     }
@@ -121,11 +130,11 @@ impl Column {
     /// the operation's figures can't be as they seem. A disk that answered late has counted no worse.
     pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
-            Value::Operation(value) => {
+            Value::Operation(_) | Value::Latency(_) => {
                 let is_sound = |operation: &&OperationResult| {
                     self.counts_requests || measured.doubt(&operation.operation).is_none()
                 };
-                value(operation.filter(is_sound)?)
+                self.of_operation(operation.filter(is_sound)?)
             }
             Value::Trial(value) => value(measured),
         }
@@ -148,7 +157,7 @@ impl Column {
 
     /// Whether it is a figure of single operations.
     pub fn is_of_operation(&self) -> bool {
-        matches!(self.value, Value::Operation(_))
+        !matches!(self.value, Value::Trial(_))
     }
 
     /// Its name in an SQLite file's table of operations: the id, which need not say there that it is of latency, and the unit last.
@@ -176,12 +185,10 @@ const fn operation(
     Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
 }
 
-const fn latency(
-    id: &'static str,
-    title: &'static str,
-    value: fn(&OperationResult) -> Option<f64>,
-) -> Column {
-    operation(id, title, Unit::Nanoseconds, Better::Lower, value).clocked(Clocked::Latency)
+const fn latency(id: &'static str, title: &'static str, value: Value) -> Column {
+    let (unit, better) = (Unit::Nanoseconds, Better::Lower);
+    let clocked = Clocked::Latency;
+    Column { id, title, unit, better, value, clocked, counts_requests: false, in_tables: true }
 }
 
 const fn trial(
@@ -206,8 +213,23 @@ const fn counted(
 }
 
 /// Mean latency: the sum of the latencies over their number. What the matrix shows of operations.
-pub const MEAN_LATENCY: Column =
-    latency("latency_mean", "mean", |o| (o.count > 0).then(|| o.sum_ns as f64 / o.count as f64));
+pub const MEAN_LATENCY: Column = latency(
+    "latency_mean",
+    "mean",
+    Value::Operation(|o| (o.count > 0).then(|| o.sum_ns as f64 / o.count as f64)),
+);
+
+/// The latency that half of the operations exceed.
+pub const P50: Column = latency("latency_p50", "p50", Value::Latency(|latency| latency.p50_ns));
+
+/// The latency that one operation of a hundred exceeds.
+pub const P99: Column = latency("latency_p99", "p99", Value::Latency(|latency| latency.p99_ns));
+
+/// The latency that one operation of a thousand exceeds.
+pub const P999: Column = latency("latency_p999", "p99.9", Value::Latency(|latency| latency.p999_ns));
+
+/// The longest latency.
+pub const MAX: Column = latency("latency_max", "max", Value::Latency(|latency| latency.max_ns));
 
 /// Operations per second. What the matrix shows of all operations together.
 pub const THROUGHPUT: Column =
@@ -283,12 +305,12 @@ pub const COLUMNS: &[Column] = &[
     )
     .clocked(Clocked::Rate),
     MEAN_LATENCY,
-    latency("latency_min", "min", |o| measured(o, o.latency.min_ns)),
-    latency("latency_p50", "p50", |o| measured(o, o.latency.p50_ns)),
-    latency("latency_p90", "p90", |o| measured(o, o.latency.p90_ns)),
-    latency("latency_p99", "p99", |o| measured(o, o.latency.p99_ns)),
-    latency("latency_p999", "p99.9", |o| measured(o, o.latency.p999_ns)),
-    latency("latency_max", "max", |o| measured(o, o.latency.max_ns)),
+    latency("latency_min", "min", Value::Latency(|latency| latency.min_ns)),
+    P50,
+    latency("latency_p90", "p90", Value::Latency(|latency| latency.p90_ns)),
+    P99,
+    P999,
+    MAX,
     operation("latency_stdev", "st. dev.", Unit::Nanoseconds, Better::Lower, |o| {
         (o.count > 0).then_some(o.latency.stdev_ns)
     }),
@@ -508,11 +530,6 @@ fn over(numerator: u64, denominator: u64) -> Option<f64> {
 /// Bytes written to the device over bytes of the records handed to the store, keys included.
 fn write_amplification(measured: &Measured, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
     over(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
-}
-
-/// An operation that was never timed has no latency, rather than one of zero.
-fn measured(operation: &OperationResult, ns: u64) -> Option<f64> {
-    (operation.count > 0).then_some(ns as f64)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 pub mod across;
 mod cells;
+mod changes;
 pub mod html;
 pub mod json;
 pub mod markdown;
@@ -23,8 +24,10 @@ use self::across::Across;
 pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
 use crate::column::{Better, COLUMNS, Column, Unit};
+pub use crate::judge::change::Verdict;
+use crate::judge::change::{self, Measured, is_coarse};
 use crate::layout::Layout;
-use crate::stats::unpaired::{Change, LEVEL, change, change_of_ratios, holm, ratio_of_pair};
+use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
 
 /// The figures that are compared unless others are named: what an application feels of each operation, usually and at
@@ -36,33 +39,6 @@ pub const FIGURES: [&str; 5] =
 /// The columns that can be compared: those of which one direction is good.
 pub fn comparable() -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(|column| column.better != Better::Neither)
-}
-
-/// The verdict of a comparison on one figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Significantly worse, or exactly where neither side varies.
-    Worse,
-    /// Significantly better, or exactly where neither side varies.
-    Better,
-    /// No significant change, which is not the same as none.
-    Unclear,
-    /// Too few observations on a side to claim anything.
-    TooFew,
-    /// A value is zero on one side, so that there is no ratio.
-    NoRatio,
-}
-
-impl Verdict {
-    /// The word in reports; empty where nothing is claimed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Worse => "worse",
-            Verdict::Better => "better",
-            Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => "",
-        }
-    }
 }
 
 /// One figure of one cell, before and after.
@@ -270,7 +246,7 @@ fn figure(
     let pairs = if column.counts_requests { observed.pairs(operation, column) } else { Vec::new() };
     let ratios: Vec<f64> = pairs.into_iter().map(ratio_of_pair).collect();
     let (change, is_coarse) = match ratios.is_empty() {
-        true => (change(&base, &new), is_coarse(base.iter().chain(&new))),
+        true => (unpaired::change(&base, &new), is_coarse(base.iter().chain(&new))),
         false => (change_of_ratios(&ratios), is_coarse([1.0].iter().chain(&ratios))),
     };
     let weight = change.and_then(|change| change.ratio.interval).map_or(0.0, |interval| {
@@ -302,72 +278,24 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// Whether there are two values at most.
-fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
-    let Some(first) = values.clone().next() else { return true };
-    let mut others = values.filter(|value| *value != first);
-    others.next().is_none_or(|second| others.all(|value| value == second))
-}
-
-/// The share of the level that coarse figures have, where there are any; the t-tests have the rest.
-const COARSE_SHARE: f64 = 0.4;
-
 /// Says what may be claimed of each, given how many there are, and puts what matters most first.
-///
-/// A figure that varies on neither side has no t-test, and yet is one of those that may be marked by chance: any that takes
-/// two values may show the one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number
-/// too, among themselves, and share the level with the tests (Bonferroni): taken together, both promise it.
 fn judge(figures: &mut [FigureChange]) {
-    let any_coarse = figures.iter().any(|figure| figure.is_coarse);
-    let share = if any_coarse { COARSE_SHARE } else { 0.0 };
-    adjust(figures, 1.0 - share, |figure| figure.change?.p);
-    adjust(figures, share, |figure| {
-        let constant =
-            figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
-        figure.is_coarse.then_some(constant.unwrap_or(1.0))
-    });
-    // Of Holm's steps the first, which is the hardest: a lone change among all figures.
-    let tests =
-        figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count();
-    let level = LEVEL * (1.0 - share) / tests.max(1) as f64;
-    let coarse = figures.iter().filter(|figure| figure.is_coarse).count() as f64;
-    for figure in figures.iter_mut() {
-        figure.verdict = verdict(figure);
-        figure.detectable = figure.change.and_then(|change| match change.constant {
-            Some(chance) => (chance * coarse <= LEVEL * share).then_some(0.0),
-            None => change.detectable(level),
-        });
+    let measured = |figure: &FigureChange| Measured {
+        change: figure.change,
+        is_coarse: figure.is_coarse,
+        better: figure.better,
+    };
+    let measured: Vec<Measured> = figures.iter().map(measured).collect();
+    for (figure, judged) in figures.iter_mut().zip(change::judge(&measured)) {
+        figure.verdict = judged.verdict;
+        figure.p_adjusted = judged.p_adjusted;
+        figure.detectable = judged.detectable;
     }
     figures.sort_by(|a, b| {
         let significant = b.is_significant().cmp(&a.is_significant());
         let weight = b.weight.total_cmp(&a.weight);
         significant.then(weight).then(b.distance().total_cmp(&a.distance()))
     });
-}
-
-/// Adjusts the chances of some of the figures for their number, at a share of the level.
-fn adjust(figures: &mut [FigureChange], share: f64, chance: impl Fn(&FigureChange) -> Option<f64>) {
-    let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
-    let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
-    for (figure, _) in figures.iter_mut().zip(&chances).filter(|(_, chance)| chance.is_some()) {
-        let adjusted = adjusted.next().map(|p| (p / share).min(1.0));
-        // Of a coarse figure that varies the test's counts, and of one that varies on neither side the exact one's, where there
-        // are observations enough.
-        let change = figure.change.filter(|change| change.p.is_some() || change.is_exact());
-        figure.p_adjusted = figure.p_adjusted.or(change.and(adjusted));
-    }
-}
-
-fn verdict(figure: &FigureChange) -> Verdict {
-    let Some(change) = figure.change else { return Verdict::NoRatio };
-    let ratio = change.ratio.value;
-    let changed = figure.p_adjusted.is_some_and(|p| p <= LEVEL);
-    match changed {
-        true if (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
-        true => Verdict::Better,
-        false if figure.p_adjusted.is_some() || change.constant.is_some() => Verdict::Unclear,
-        false => Verdict::TooFew,
-    }
 }
 
 fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {

@@ -3,6 +3,7 @@
 pub mod csv;
 mod harmless;
 pub mod json;
+pub mod markdown;
 pub mod section;
 pub mod sql;
 pub mod ycsb;

@@ -44,12 +44,12 @@ use crate::data::merge::{GroupKey, Merged};
 use crate::data::pace;
 use crate::data::rule::rule_text;
 use crate::data::spread;
+use crate::judge::Rule;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
 use crate::report::Report;
 use crate::section::Stands;
 use crate::sections::SECTIONS;
-use crate::stats::Rule;
 
 /// The answer of each group in short, by the group's name, as text.
 pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {

@@ -217,6 +217,17 @@ pub struct Cell {
     pub tone: Tone,
     /// Whether it is the best, or too close to call with it.
     pub best: bool,
+    /// Its drawing, which pages show in its place.
+    pub drawing: Option<Drawing>,
+}
+
+/// A change, drawn between -1 and 1: 0 is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawing {
+    /// The change.
+    pub value: f64,
+    /// The ends of its interval.
+    pub ends: Option<[f64; 2]>,
 }
 
 /// A typed value.
@@ -249,6 +260,10 @@ pub enum Tone {
     Heat(f64),
     /// A mark where there is no figure.
     Dim,
+    /// A change for the worse.
+    Worse,
+    /// A change for the better.
+    Better,
 }
 
 /// The mark of a number that is 0, and says little.
@@ -256,7 +271,7 @@ pub(crate) const DASH: &str = "-";
 
 impl Cell {
     fn of(value: Value) -> Cell {
-        Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false }
+        Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false, drawing: None }
     }
 
     /// Nothing.
@@ -328,6 +343,11 @@ impl Cell {
     /// The same, marked where it is the best.
     pub fn best(self, best: bool) -> Cell {
         Cell { best, ..self }
+    }
+
+    /// The same, drawn in pages.
+    pub fn drawn(self, drawing: Drawing) -> Cell {
+        Cell { drawing: Some(drawing), ..self }
     }
 
     /// A store's name, in its colour.

@@ -1,11 +1,9 @@
-//! Summaries of a figure over trials, comparisons of two stores, and the choice of a cell's winners. Pure.
+//! Summaries of a figure over trials, and comparisons of two stores. Pure.
 //!
 //! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is absent, never made up. Intervals
 //! speak of trials: the figure of one trial is one observation, however many operations are behind it.
 
 pub mod cliff;
-mod decide;
-pub mod order;
 mod resolution;
 mod scatter;
 pub mod trend;
@@ -17,14 +15,13 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-pub use self::decide::{ENOUGH_BLOCKS, Few, Rule, Standing, Terms, decide, decide_at, decide_on};
 pub use self::resolution::{Resolution, Scale};
 pub use self::scatter::Scatter;
 
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this many shared blocks on, an interval of their own decides whether two stores differ; with fewer, [`Few`]. From this many
+/// From this many shared blocks on, an interval of their own decides whether two stores differ; with fewer, [`Few`](crate::judge::place::Few). From this many
 /// trials on, a mean has an interval; two have their range ([`Interval::is_range`]).
 pub const MIN_BLOCKS: usize = 3;
 
@@ -196,7 +193,7 @@ fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
 }
 
 /// The standard error of the mean of at least two observations.
-fn standard_error(values: &[f64], mean: f64) -> f64 {
+pub(crate) fn standard_error(values: &[f64], mean: f64) -> f64 {
     let n = values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (squares / (n - 1.0) / n).sqrt()
@@ -320,12 +317,12 @@ pub fn compare_at<K: Ord>(a: &Series<K>, b: &Series<K>, confidence: f64) -> Opti
 }
 
 /// The ratios `a / b` of the shared blocks; `None` if one has none.
-fn ratios<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Vec<f64>> {
+pub(crate) fn ratios<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Vec<f64>> {
     let pairs = a.iter().filter_map(|(block, a)| b.get(block).map(|b| (*a, *b)));
     pairs.map(|(a, b)| (a > 0.0 && b > 0.0).then_some(a / b)).collect()
 }
 
-fn ratio_at(ratios: &[f64], confidence: f64) -> Option<Ratio> {
+pub(crate) fn ratio_at(ratios: &[f64], confidence: f64) -> Option<Ratio> {
     geometric_mean_at(ratios, confidence).map(|ratio| Ratio { blocks: ratios.len(), ratio })
 }
 

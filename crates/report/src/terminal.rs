@@ -22,11 +22,11 @@ use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, joined, store_style};
 use crate::data::{clock, rule::rule_text, spread};
+use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::section::{Block, Section, Stands, Table};
 use crate::sections::SECTIONS;
-use crate::stats::Rule;
 
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then the sections; last the verdicts on published
 /// findings.

@@ -32,22 +32,21 @@ use self::worth::Worth;
 use crate::advice::figures::Figures;
 use crate::advice::question::{Mix, Question};
 use crate::column::MEAN_LATENCY;
-use crate::data::crowd::{self, Crowd};
-use crate::data::looks;
+use crate::data::contention;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Merged};
 use crate::data::method::{MIX, Method};
+use crate::judge::contention::Contention;
+use crate::judge::interim;
+use crate::judge::settings::{self, Verdict};
 use crate::layout::Position;
 use crate::markup::Html;
 use crate::page::{self, Lead};
-use crate::stats::{MIN_BLOCKS, Ratio, Series, Summary, compare_at};
+use crate::stats::{Ratio, Series, Summary, compare_at};
 use crate::terminal::grid::Style;
 
 #[cfg(test)]
 pub(crate) use self::tests::{STORE as MADE_STORE, question as made_question, run as made_run};
-
-/// Below this share of the time a difference is called none, where it is known so well.
-pub const ALIKE: f64 = 0.03;
 
 /// Settings for a user's work, as far as they were measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +74,7 @@ pub struct Tuned {
     /// Why the default itself can't be taken.
     pub default_out: Option<String>,
     /// Other programs that left too few processors, so that nothing is told of what is faster.
-    pub crowd: Option<Crowd>,
+    pub contention: Option<Contention>,
     /// The number of races, combinations of settings and trials.
     pub tried: Tried,
     /// Where a page opens.
@@ -125,46 +124,14 @@ pub struct Tried {
     pub trials: usize,
 }
 
-/// The verdict on a gain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// The settings are faster than the default.
-    Faster,
-    /// They and the default are alike to within [`ALIKE`].
-    Alike,
-    /// They are slower.
-    Slower,
-    /// Trials were too few, or differ too much, to tell.
-    Open,
-}
-
-impl Verdict {
-    /// The verdict of a ratio to the default's time.
-    pub fn of(times: &Ratio) -> Verdict {
-        match times.ratio.interval.filter(|_| times.blocks >= MIN_BLOCKS) {
-            Some(interval) if interval.low > 1.0 - ALIKE && interval.high < 1.0 + ALIKE => Verdict::Alike,
-            Some(interval) if interval.high < 1.0 => Verdict::Faster,
-            Some(interval) if interval.low > 1.0 => Verdict::Slower,
-            _ => Verdict::Open,
-        }
-    }
-}
-
 /// Screenings of one tuning, at most.
 const MOST_SCREENED: usize = 2;
-
-/// The precision to which a gain is to be known: the ends of its interval are no further apart than this many times.
-const PRECISE: f64 = 1.1;
 
 /// Whether the proof needs no further trials: the gain is known well, or that there is none.
 pub fn is_settled(proof: &Raced, looks: usize) -> bool {
     let out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
-    let times = proof.ratio(DEFAULT + 1, looks::confidence(looks));
-    out || times.is_some_and(|times| match Verdict::of(&times) {
-        Verdict::Alike | Verdict::Slower => true,
-        Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * PRECISE),
-        Verdict::Open => false,
-    })
+    let times = proof.ratio(DEFAULT + 1, interim::confidence(looks));
+    out || times.is_some_and(|times| settings::is_settled(&times))
 }
 
 /// Why there is no answer.
@@ -235,7 +202,7 @@ impl Tuned {
             worth: worth::of(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
             default_out,
-            crowd: crowd(runs, &races),
+            contention: contention(runs, &races),
             tried: tried(runs, &races),
             start: start(merged, &races),
         })
@@ -244,14 +211,14 @@ impl Tuned {
     /// Whether the settings are to be changed: because that is faster, or because the default can't be taken.
     pub fn changes(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
-        let better = self.crowd.is_none() && Verdict::of(&gain.times) == Verdict::Faster;
+        let better = self.contention.is_none() && Verdict::of(&gain.times) == Verdict::Faster;
         (better || self.default_out.is_some()).then_some(gain)
     }
 
     /// Whether the trials can't tell if other settings are faster, which is not the same as that none are.
     pub fn is_open(&self) -> bool {
         let open = |gain: &Gain| gain.out.is_none() && Verdict::of(&gain.times) == Verdict::Open;
-        self.changes().is_none() && (self.crowd.is_some() || self.gain.as_ref().is_some_and(open))
+        self.changes().is_none() && (self.contention.is_some() || self.gain.as_ref().is_some_and(open))
     }
 
     /// The settings that are recommended, all of them, as read back.
@@ -286,14 +253,14 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> Unanswered {
 }
 
 /// The others beside the trials of all races.
-fn crowd(runs: &[Run], races: &[(usize, Raced)]) -> Option<Crowd> {
+fn contention(runs: &[Run], races: &[(usize, Raced)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let of_run = |(run, _): &(usize, Raced)| {
         let run = *run;
         runs[run].trials.iter().map(move |trial| Entry { run, trial })
     };
     let entries: Vec<Entry<'_>> = races.iter().flat_map(of_run).collect();
-    crowd::of(&headers, entries.iter())
+    contention::of(&headers, entries.iter())
 }
 
 fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
@@ -316,7 +283,7 @@ fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Qu
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
     let looks = run.header.looks.len().max(1);
-    let confidence = looks::confidence(looks);
+    let confidence = interim::confidence(looks);
     let measured = |settings: &Settings| -> Vec<(BlockKey, &Measured)> {
         let own = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);
         let key = |block| BlockKey { run: *index, block };
@@ -327,7 +294,7 @@ fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Qu
     let latencies = |operation: Operation| [0, 1].map(|side| by_block(&sides[side], operation));
     let ratio = |operation: Operation| {
         let [default, tuned] = latencies(operation);
-        compare_at(&tuned, &default, looks::confidence(looks * operations.len()))
+        compare_at(&tuned, &default, interim::confidence(looks * operations.len()))
     };
     let each: Vec<(Operation, [Series<BlockKey>; 2])> =
         operations.iter().map(|operation| (*operation, latencies(*operation))).collect();

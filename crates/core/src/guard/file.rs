@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::Folder;
+use crate::bounded;
 use crate::error::{Error, Exit, Result};
 
 /// Opens a file for reading and writing, which is made if it is missing. `name` is relative to `folder`, and no link in it
@@ -45,6 +46,32 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
         return Err(foreign("another user's file"));
     }
     Ok(file)
+}
+
+/// Opens a plain file of at most `most` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe is
+/// not waited for. Whoever made the folder may be anyone.
+///
+/// # Errors
+/// The system's, such as [`ErrorKind::NotFound`]; of the kind [`ErrorKind::InvalidInput`] that it is a link, no file, or outside of
+/// the folder; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
+    let refused = |what: &str| io::Error::new(ErrorKind::InvalidInput, what);
+    if name.split('/').any(|part| [".", ".."].contains(&part)) {
+        return Err(refused("it is not in the folder"));
+    }
+    let opened = reach(folder, name).and_then(|(within, last)| within.file_to_read(last));
+    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => refused("it is a link"),
+        Some(Errno::NOTDIR) if name.contains('/') => refused("it lies behind a link"),
+        Some(Errno::NXIO) => refused("it is no file"),
+        _ => error,
+    })?;
+    let there = file.metadata()?;
+    match () {
+        () if !there.is_file() => Err(refused("it is no file")),
+        () if there.len() > most => Err(bounded::too_long(most)),
+        () => Ok(file),
+    }
 }
 
 /// The same, and empties it.
@@ -100,6 +127,34 @@ mod tests {
             remove(folder.path(), "logs/1.log").unwrap();
             assert!(!path.exists());
         }
+    }
+
+    #[test]
+    fn links_pipes_and_long_files_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("run/logs")).unwrap();
+        fs::write(at("theirs"), "text").unwrap();
+        fs::write(at("run/logs/1.log"), "text").unwrap();
+        symlink("../theirs", at("run/link")).unwrap();
+        symlink("logs", at("run/linked")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("run/pipe"), rustix::fs::Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("run/socket")).unwrap();
+        let read = |name: &str, most: u64| plain_file(&at("run"), name, most);
+        assert_eq!(io::read_to_string(read("logs/1.log", 4).unwrap()).unwrap(), "text");
+        for (name, most, kind) in [
+            ("link", 9, ErrorKind::InvalidInput),
+            ("pipe", 9, ErrorKind::InvalidInput),
+            ("socket", 9, ErrorKind::InvalidInput),
+            ("logs", 9, ErrorKind::InvalidInput),
+            ("../theirs", 9, ErrorKind::InvalidInput),
+            ("logs/1.log", 3, ErrorKind::FileTooLarge),
+            ("logs/2.log", 9, ErrorKind::NotFound),
+        ] {
+            assert_eq!(read(name, most).unwrap_err().kind(), kind, "{name}");
+        }
+        assert_eq!(read("linked/1.log", 9).unwrap_err().to_string(), "it lies behind a link");
+        assert!(read(at("theirs").to_str().unwrap(), 9).is_err());
     }
 
     #[test]

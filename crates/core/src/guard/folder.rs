@@ -93,6 +93,12 @@ impl Folder {
         Ok(openat(&self.handle, name, flags | how, Mode::from_raw_mode(permissions as _))?.into())
     }
 
+    /// A file in it, for reading, under the same terms.
+    pub(super) fn file_to_read(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
+    }
+
     /// Deletes what has this name in it, if anything has: a folder with all that it holds.
     ///
     /// # Errors

@@ -5,6 +5,6 @@ mod file;
 mod folder;
 mod lock;
 
-pub use file::{open, remove, rewrite};
+pub use file::{open, plain_file, remove, rewrite};
 pub use folder::{Folder, remove_made};
 pub use lock::{Lock, try_lock};

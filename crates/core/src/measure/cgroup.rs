@@ -86,7 +86,7 @@ impl Home {
     /// # Errors
     /// A sentence: why there is no such place, and what would help.
     pub fn with(controller: Controller) -> Result<Home, String> {
-        let mut reason = format!("this system has no cgroups for {}", controller.v2());
+        let mut reason = format!("this system has no cgroups for {}", controller.name());
         for home in Home::candidates(controller) {
             match home.may_be_left().and_then(|()| home.hosts(controller)) {
                 Ok(()) => return Ok(home),
@@ -101,8 +101,8 @@ impl Home {
         if self.version == Version::V2 {
             let path = self.folder.join("cgroup.subtree_control");
             let text = fs::read_to_string(&path).unwrap_or_default();
-            if !text.split_whitespace().any(|passed_on| passed_on == controller.v2()) {
-                return Err(format!("{} does not pass on {}", path.display(), controller.v2()));
+            if !text.split_whitespace().any(|passed_on| passed_on == controller.name()) {
+                return Err(format!("{} does not pass on {}", path.display(), controller.name()));
             }
         }
         let procs = self.folder.join("cgroup.procs");

@@ -9,7 +9,6 @@ mod share;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +17,14 @@ pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
 pub use self::share::beyond_share;
 use crate::result::Limited;
+use crate::words::words;
 
 /// Limits, in the units of [`Limited`].
 pub type Limits = BTreeMap<Limited, u64>;
 
-/// A cgroup controller: the kernel's name for a kind of limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A cgroup controller: the kernel's name for a kind of limit, that of cgroups of version 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Controller {
     /// Memory.
     Memory,
@@ -35,11 +36,9 @@ pub enum Controller {
     Io,
 }
 
-impl Controller {
-    /// Every one.
-    pub const ALL: [Controller; 4] =
-        [Controller::Memory, Controller::Cpuset, Controller::Cpu, Controller::Io];
+words!(Controller, all);
 
+impl Controller {
     /// The controller that holds a limit.
     pub fn of(limit: Limited) -> Controller {
         match limit {
@@ -54,47 +53,44 @@ impl Controller {
     pub fn v1(self) -> &'static str {
         match self {
             Controller::Io => "blkio",
-            other => other.v2(),
-        }
-    }
-
-    /// Its name in cgroups of version 2.
-    pub fn v2(self) -> &'static str {
-        match self {
-            Controller::Memory => "memory",
-            Controller::Cpuset => "cpuset",
-            Controller::Cpu => "cpu",
-            Controller::Io => "io",
+            other => other.name(),
         }
     }
 }
 
 /// By what a limit is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::VariantNames,
+    strum::VariantArray,
+)]
 pub enum By {
     /// A cgroup of version 1.
+    #[strum(serialize = "cgroup v1")]
     V1,
     /// A cgroup of version 2.
+    #[strum(serialize = "cgroup v2")]
     V2,
     /// A scope of the user's systemd, which is a cgroup of version 2.
+    #[strum(serialize = "systemd-run --user")]
     Scope,
     /// The processors that the process may run on.
+    #[strum(serialize = "affinity")]
     Affinity,
     /// A limit of the process's own data.
+    #[strum(serialize = "RLIMIT_DATA")]
     ResourceLimit,
 }
 
-impl fmt::Display for By {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            By::V1 => "cgroup v1",
-            By::V2 => "cgroup v2",
-            By::Scope => "systemd-run --user",
-            By::Affinity => "affinity",
-            By::ResourceLimit => "RLIMIT_DATA",
-        })
-    }
-}
+words!(By, shown);
 
 /// The slice of time, and the part of it that a share of processors comes to, in microseconds. The slice is as short as the
 /// kernel, which takes no part under a millisecond, allows, and no shorter than 10 ms.

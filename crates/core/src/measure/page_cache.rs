@@ -12,6 +12,7 @@ use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
 
 use crate::kernel::mounts;
 use crate::kernel::system;
+use crate::words::words;
 
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,21 +22,22 @@ pub struct Emptied {
     by_program: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
+#[strum(serialize_all = "snake_case")]
 enum Means {
     /// All of the machine's, with the names and inodes that it holds, by /proc/sys/vm/drop_caches, which takes root.
     DropCaches,
     /// That of the content of the store's own files, by posix_fadvise.
+    #[strum(serialize = "posix_fadvise")]
     Advice,
 }
+
+words!(Means);
 
 impl Emptied {
     /// The word used in results.
     pub fn name(self) -> &'static str {
-        match self.means {
-            Means::DropCaches => "drop_caches",
-            Means::Advice => "posix_fadvise",
-        }
+        self.means.name()
     }
 
     /// Data that a read may need and that stay in memory, in words.

@@ -8,9 +8,12 @@ use storebench_disk::cut::Cut;
 
 use crate::store::Guarantee;
 use crate::units::{counted, grouped};
+use crate::words::words;
 
 /// The finding in a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// All that was acknowledged is there, and the store works on.
@@ -39,6 +42,8 @@ pub enum Finding {
     FileSystem,
 }
 
+words!(Finding, every);
+
 impl Finding {
     /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
     pub fn is_allowed(self, tier: Guarantee) -> bool {
@@ -48,22 +53,6 @@ impl Finding {
             Guarantee::Power | Guarantee::Node => matches!(self, Finding::Held | Finding::FileSystem),
         }
     }
-
-    /// All, in the order in which reports show them.
-    pub const ALL: [Finding; 12] = [
-        Finding::Held,
-        Finding::Lost,
-        Finding::Hole,
-        Finding::Resurrected,
-        Finding::Wrong,
-        Finding::Refused,
-        Finding::Unusable,
-        Finding::Unsound,
-        Finding::NoSpace,
-        Finding::Hung,
-        Finding::Crashed,
-        Finding::FileSystem,
-    ];
 
     /// In words, of states: `in 3 the newest records are lost`.
     pub fn words(self) -> &'static str {
@@ -85,7 +74,9 @@ impl Finding {
 }
 
 /// The part of a history in which a cut lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The store is created.
@@ -98,10 +89,9 @@ pub enum Phase {
     Recovering,
 }
 
-impl Phase {
-    /// All, in the order of a store's life.
-    pub const ALL: [Phase; 4] = [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Recovering];
+words!(Phase, every);
 
+impl Phase {
     /// In words: `cut while it was created`.
     pub fn words(self) -> &'static str {
         match self {
@@ -211,7 +201,9 @@ pub enum Owner {
 }
 
 /// Faults that the check must see, by which it is checked itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
     /// The disk ignores flushes: to it, a store never syncs.
@@ -224,11 +216,9 @@ pub enum Control {
     InPlace,
 }
 
-impl Control {
-    /// All.
-    pub const ALL: [Control; 4] =
-        [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement, Control::InPlace];
+words!(Control, every);
 
+impl Control {
     /// In words: `where the disk ignores all flushes`.
     pub fn words(self) -> &'static str {
         match self {

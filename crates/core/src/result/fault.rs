@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// A kind of fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// A read fails, once.
@@ -28,20 +32,9 @@ pub enum FaultKind {
     BitFlip,
 }
 
-impl FaultKind {
-    /// All, in the order in which reports show them.
-    pub const ALL: [FaultKind; 9] = [
-        FaultKind::ReadOnce,
-        FaultKind::ReadForEver,
-        FaultKind::WriteOnce,
-        FaultKind::WriteForEver,
-        FaultKind::ShortWrite,
-        FaultKind::FlushOnce,
-        FaultKind::FlushForEver,
-        FaultKind::NoSpace,
-        FaultKind::BitFlip,
-    ];
+words!(FaultKind, every);
 
+impl FaultKind {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
@@ -59,7 +52,9 @@ impl FaultKind {
 }
 
 /// The outcome of a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aftermath {
     /// All is there, and no call failed.
@@ -78,18 +73,7 @@ pub enum Aftermath {
     FileSystem,
 }
 
-impl Aftermath {
-    /// All, in the order in which reports show them.
-    pub const ALL: [Aftermath; 7] = [
-        Aftermath::Unharmed,
-        Aftermath::Told,
-        Aftermath::Refused,
-        Aftermath::Silent,
-        Aftermath::Crashed,
-        Aftermath::Hung,
-        Aftermath::FileSystem,
-    ];
-}
+words!(Aftermath, every);
 
 /// A fault after which acknowledged data was missing or wrong, without a word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -40,6 +40,11 @@ impl Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
     }
 
+    /// Whether it was left as its engine's authors ship it, and its value is not known: stores say so in place of a value.
+    pub fn is_as_shipped(&self) -> bool {
+        self.value.starts_with("as shipped")
+    }
+
     /// A value that was handed to an engine which can't be asked for it.
     pub fn given(name: impl Into<String>, value: impl fmt::Display) -> Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }

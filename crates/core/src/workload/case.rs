@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::cell::Cell;
+use crate::result::Reason;
 use crate::server::running;
 use crate::store::{self, Capabilities, Guarantee, Kind, StoreDef, Threads};
 use crate::workload::parameter::Parameters;
-use crate::workload::reason::Reason;
 
 /// A cell that may be run.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +50,12 @@ impl Case<'_> {
 
     /// Its store, if that can be opened with the guarantee asked for.
     pub fn opens(&self) -> Result<&StoreDef, Reason> {
-        let store = self.store().ok_or_else(|| Reason::UnknownStore(self.cell.store().to_owned()))?;
-        store.open.map_err(Reason::NotBuilt)?;
+        let store =
+            self.store().ok_or_else(|| Reason::UnknownStore { store: self.cell.store().to_owned() })?;
+        store.open.map_err(|why| Reason::NotBuilt { why: why.into() })?;
         match self.cell.guarantee().tier() {
             Some(guarantee) if store.offer(guarantee).is_none() => {
-                Err(Reason::NotOffered { store: store.name, guarantee })
+                Err(Reason::NotOffered { store: store.name.into(), guarantee })
             }
             _ => Ok(store),
         }
@@ -67,7 +68,7 @@ impl Case<'_> {
         let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {
             threads if threads > 1 && able.threads == Threads::One => {
-                Err(Reason::OneSession { store: store.name, threads })
+                Err(Reason::OneSession { store: store.name.into(), threads })
             }
             _ => Ok((store, able)),
         }
@@ -96,7 +97,7 @@ impl Case<'_> {
         }
         match self.store().zip(self.capabilities()) {
             Some((store, Capabilities { max_bytes, .. })) if bytes > max_bytes as f64 => {
-                Err(Reason::Outgrows { store: store.name, bytes, most_bytes: max_bytes })
+                Err(Reason::Outgrows { store: store.name.into(), bytes, most_bytes: max_bytes })
             }
             _ => Ok(()),
         }

@@ -6,11 +6,10 @@ use std::ops::Range;
 use super::case::{Case, Space, Time};
 use super::clients::link::Wire;
 use super::parameter::ParameterDef;
-use super::reason::Reason;
 use super::spec::{Asked, Ended};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
-use crate::result::{Measured, TrialResult};
+use crate::result::{Measured, Reason, TrialResult};
 
 /// All that is said of a workload.
 #[derive(Debug)]

@@ -30,7 +30,6 @@ pub mod phase;
 pub mod promise;
 pub mod quanta;
 mod read_buffer;
-pub mod reason;
 pub mod recorder;
 pub mod recover;
 pub mod replay;

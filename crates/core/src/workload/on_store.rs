@@ -8,12 +8,11 @@ use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
 use crate::measure::watch::{TrialUse, Watch};
-use crate::result::{Counters, DISK, Measured, Unknown};
+use crate::result::{Counters, DISK, Measured, Reason, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
-use crate::workload::reason::Reason;
 use crate::workload::spec::{Ended, Spec};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
@@ -24,7 +23,8 @@ use crate::workload::stop::Stop;
 /// When it is not known, or this build lacks it.
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
-    let store = store.ok_or_else(|| Ended::Unsupported(Reason::UnknownStore(name.into()).to_string()))?;
+    let store =
+        store.ok_or_else(|| Ended::Unsupported(Reason::UnknownStore { store: name.into() }.to_string()))?;
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 

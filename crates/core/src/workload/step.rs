@@ -4,52 +4,38 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::words::words;
 use crate::workload::told::{self, Place};
 
 /// A step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::VariantNames)]
 pub enum Step {
     /// The preparations before the store: values and the harness's memory.
+    #[strum(serialize = "preparing the trial")]
     Preparing,
     /// A server's files are made.
+    #[strum(serialize = "making the server's files")]
     MakingServer,
     /// The store is opened in an empty folder.
+    #[strum(serialize = "opening the store")]
     Opening,
     /// Records are loaded, operations done, and in the end what the store holds is read back.
+    #[strum(serialize = "working on the store")]
     Working,
     /// The store settles.
+    #[strum(serialize = "letting the store settle")]
     Settling,
     /// The store is closed.
+    #[strum(serialize = "closing the store")]
     Closing,
     /// The store is opened on what it has written.
+    #[strum(serialize = "opening the store again")]
     Reopening,
 }
 
+words!(Step, all);
+
 impl Step {
-    /// All, in their order.
-    pub const ALL: [Step; 7] = [
-        Step::Preparing,
-        Step::MakingServer,
-        Step::Opening,
-        Step::Working,
-        Step::Settling,
-        Step::Closing,
-        Step::Reopening,
-    ];
-
-    /// Its name in errors, as in "opening the store took too long".
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Preparing => "preparing the trial",
-            Step::MakingServer => "making the server's files",
-            Step::Opening => "opening the store",
-            Step::Working => "working on the store",
-            Step::Settling => "letting the store settle",
-            Step::Closing => "closing the store",
-            Step::Reopening => "opening the store again",
-        }
-    }
-
     /// The longest that it may take, where that doesn't depend on how much there is to do; else the trial's limit holds alone.
     pub fn limit(self) -> Option<Duration> {
         let minutes = match self {

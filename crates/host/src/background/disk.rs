@@ -20,6 +20,7 @@ use super::pace::Pace;
 use super::reporter::Reporter;
 use storebench_core::kernel::system;
 use storebench_core::units::exact_bytes;
+use storebench_core::words::words;
 
 /// The file, at most.
 const FILE_BYTES: u64 = 256 << 20;
@@ -105,20 +106,15 @@ fn fill(path: &Path, bytes: u64, reporter: &Reporter) -> io::Result<()> {
 }
 
 /// The path on which the file is read and written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantNames)]
 enum Mode {
+    #[strum(serialize = "direct (past the page cache)")]
     Direct,
+    #[strum(serialize = "buffered, synced and dropped from the page cache each second")]
     Buffered,
 }
 
-impl Mode {
-    fn name(self) -> &'static str {
-        match self {
-            Mode::Direct => "direct (past the page cache)",
-            Mode::Buffered => "buffered, synced and dropped from the page cache each second",
-        }
-    }
-}
+words!(Mode);
 
 /// Opens the file for direct access if that works here, else for access through the page cache.
 fn open(path: &Path) -> io::Result<(File, Mode)> {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
-use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use storebench_core::axis::read::{Key, ReadList, WriteList};
+use super::beside::{Beside, Fields};
+use storebench_core::axis::read::WriteList;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::shown::piece;
 use storebench_core::workload::table::Workload;
@@ -133,13 +133,6 @@ impl Axes {
     }
 }
 
-/// The error of a file that names no axis that there is.
-pub(super) fn unknown_field(name: &str, others: &[&str]) -> String {
-    let axes: Vec<&str> = Axis::as_written().into_iter().map(Axis::name).collect();
-    let known: Vec<String> = others.iter().chain(&axes).map(|name| format!("`{name}`")).collect();
-    format!("unknown field `{name}`, expected one of {}", known.join(", "))
-}
-
 impl Serialize for Axes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let plain = |axis: &Axis| match (self.values(*axis).as_ref(), axis.default_value()) {
@@ -156,15 +149,14 @@ impl Serialize for Axes {
     }
 }
 
-storebench_core::from_map!(Axes, "axes: lists of values by axis", read);
-
-/// Reads lists of values, each by its axis.
-fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Axes, A::Error> {
-    let mut axes = Axes::default();
-    let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
-    while let Some(name) = map.next_key_seed(Key(known))? {
-        let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
-        axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
+impl<'de> Deserialize<'de> for Axes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Axes, D::Error> {
+        /// A table in which all keys are axes.
+        #[derive(Deserialize)]
+        #[serde(expecting = "axes: lists of values by axis")]
+        struct NoFields {}
+        let mut beside = Beside { axes: Some(Axes::default()), parameters: None };
+        NoFields::deserialize(Fields(deserializer, &mut beside))?;
+        Ok(beside.axes.unwrap_or_default())
     }
-    Ok(axes)
 }

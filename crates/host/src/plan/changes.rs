@@ -1,36 +1,78 @@
 //! Changes to a plan: a preset, or what the command line says.
 
-use serde::de::{Error as _, MapAccess};
+use serde::{Deserialize, Deserializer};
 
-use super::axes::unknown_field;
+use super::beside::{Beside, Fields};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use storebench_core::axis::Axis;
-use storebench_core::axis::read::{Key, ReadList};
-use storebench_core::workload::parameter::{Parameters, Read};
-use storebench_core::workload::table::parameter;
+use storebench_core::units::whole;
+use storebench_core::workload::parameter::Parameters;
 
-/// Changes to a plan: what they name takes the place of what is there.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[allow(missing_docs)]
+/// A partial plan: what it names takes the place of what a plan has. Its fields are keys of presets and options of `run`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, clap::Args)]
+#[serde(remote = "Self", expecting = "a table of changes to a plan")]
 pub struct Changes {
+    /// A preset in a line.
+    #[arg(skip)]
     pub description: Option<String>,
+    /// Trials of each cell
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, conflicts_with = "resume")]
     pub trials: Option<u32>,
-    pub seed: Option<u64>,
-    pub size_limit: Option<Bytes>,
-    pub timeout: Option<Period>,
+    /// Add blocks of trials until each ratio that decides a winner is known to within this share
+    #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
+    /// Measure what is still undecided after all trials again and again, until this time is over
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub budget: Option<Period>,
-    pub one_at_a_time: Option<bool>,
-    pub axes_one_at_a_time: Option<bool>,
-    pub disk_estimate: Option<Vec<String>>,
-    pub cuts: Option<u64>,
-    pub torn: Option<bool>,
-    pub settling: Option<bool>,
-    pub faults: Option<u64>,
-    pub recovery: Option<Vec<u64>>,
+    /// Have the sessions on other machines, over ssh, and the trial's process here: host1,host2. For servers by --url (see docs/servers.md)
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_hint = clap::ValueHint::Hostname, conflicts_with = "resume")]
     pub clients: Option<Vec<String>>,
-    pub parameters: Parameters,
+    /// Vary one axis at a time, from the first value of all others and the plan's own settings, instead of every combination.
+    /// Stores and guarantees stay combined
+    #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
+    pub one_at_a_time: Option<bool>,
+    /// The same of the axes that are no settings, which the option of `one_at_a_time` sets, too.
+    #[arg(skip)]
+    pub axes_one_at_a_time: Option<bool>,
+    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on that of
+    /// --disk, and what they ask of it is repeated on the models of these
+    #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
+    pub disk_estimate: Option<Vec<String>>,
+    /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub cuts: Option<u64>,
+    /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
+    #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
+    pub torn: Option<bool>,
+    /// All of these states are cut while the store settles (checkpoints, compactions), and not a fifth of them
+    #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
+    pub settling: Option<bool>,
+    /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub faults: Option<u64>,
+    /// After each trial, measure how long its store takes to open after its process was killed, with so many records
+    #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub recovery: Option<Vec<u64>>,
+    /// Seed for keys, values, record choice and trial order
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    pub seed: Option<u64>,
+    /// Leave out combinations with more bytes of values than this
+    #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
+    pub size_limit: Option<Bytes>,
+    /// Stop a trial after this time, and count it as failed
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
+    pub timeout: Option<Period>,
+    /// Settings of stores, by store and name.
+    #[arg(skip)]
+    #[serde(default)]
     pub settings: Settings,
+    /// Parameters of the workload.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub parameters: Parameters,
+    /// Values on axes.
+    #[arg(skip)]
+    #[serde(skip)]
     pub axes: Axes,
 }
 
@@ -43,53 +85,21 @@ impl Changes {
         Changes { axes: Axes::of(axis, values), ..Changes::default() }
     }
 
-    /// Makes them in a plan. Every field is named here, so that none is forgotten.
+    /// Makes them in a plan.
     pub(super) fn make(self, plan: &mut Plan) {
-        fn set<T>(value: &mut T, change: Option<T>) {
-            if let Some(change) = change {
-                *value = change;
-            }
-        }
-        let Changes {
-            description: _,
-            trials,
-            seed,
-            size_limit,
-            timeout,
-            precision,
-            budget,
-            one_at_a_time,
-            axes_one_at_a_time,
-            disk_estimate,
-            cuts,
-            torn,
-            settling,
-            faults,
-            recovery,
-            clients,
-            parameters,
-            settings,
-            axes,
-        } = self;
-        if trials.is_some() {
-            // Whoever says how many means so many, and no more where no budget is said beside it.
+        if self.trials.is_some() {
+            // `--trials` cancels the plan's budget.
             plan.budget = None;
         }
-        set(&mut plan.trials, trials);
-        set(&mut plan.seed, seed);
-        set(&mut plan.size_limit, size_limit);
-        set(&mut plan.timeout, timeout);
-        set(&mut plan.precision, precision.map(Some));
-        set(&mut plan.budget, budget.map(Some));
-        set(&mut plan.one_at_a_time, one_at_a_time);
-        set(&mut plan.axes_one_at_a_time, axes_one_at_a_time);
-        set(&mut plan.disk_estimate, disk_estimate);
-        set(&mut plan.cuts, cuts.map(Some));
-        set(&mut plan.torn, torn);
-        set(&mut plan.settling, settling);
-        set(&mut plan.faults, faults.map(Some));
-        set(&mut plan.recovery, recovery);
-        set(&mut plan.clients, clients);
+        /// Lays the fields before the semicolon over those of the plan.
+        macro_rules! lay {
+            ($($field:ident)*; $($other:ident)*) => {
+                let Changes { description: _, $($field,)* $($other),* } = self;
+                $(if let Some(value) = $field { plan.$field = value.into(); })*
+            };
+        }
+        lay!(trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults
+            recovery clients; parameters settings axes);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -102,58 +112,11 @@ impl Changes {
     }
 }
 
-/// The fields that are neither parameters nor axes.
-const OWN: [&str; 16] = [
-    "description",
-    "trials",
-    "seed",
-    "size_limit",
-    "timeout",
-    "precision",
-    "budget",
-    "one_at_a_time",
-    "axes_one_at_a_time",
-    "disk_estimate",
-    "cuts",
-    "torn",
-    "settling",
-    "faults",
-    "recovery",
-    "clients",
-];
-
-storebench_core::from_map!(Changes, "a table of changes to a plan", read);
-
-/// Reads changes: what is no field is an axis.
-fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Changes, A::Error> {
-    let mut changes = Changes::default();
-    macro_rules! read {
-        ($name:ident; $($field:ident)*) => {
-            match $name.as_str() {
-                $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
-                "settings" => changes.settings = map.next_value()?,
-                name => match (Axis::named(name), parameter(name)) {
-                    (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
-                    (None, Some(parameter)) => {
-                        let text = map.next_value_seed(Read(parameter))?;
-                        changes.parameters.set(parameter, &text).map_err(A::Error::custom)?;
-                    }
-                    (None, None) => {
-                        return Err(A::Error::custom(unknown_field(name, &OWN)));
-                    }
-                },
-            }
-        };
+impl<'de> Deserialize<'de> for Changes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
+        let mut beside = Beside { axes: Some(Axes::default()), parameters: Some(Parameters::default()) };
+        let changes = Changes::deserialize(Fields(deserializer, &mut beside))?;
+        let Beside { axes, parameters } = beside;
+        Ok(Changes { axes: axes.unwrap_or_default(), parameters: parameters.unwrap_or_default(), ..changes })
     }
-    let known = |name: &str| {
-        let own = OWN.contains(&name) || name == "settings";
-        match own || Axis::named(name).is_some() || parameter(name).is_some() {
-            true => Ok(()),
-            false => Err(unknown_field(name, &OWN)),
-        }
-    };
-    while let Some(name) = map.next_key_seed(Key(known))? {
-        read!(name; description trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults recovery clients);
-    }
-    Ok(changes)
 }

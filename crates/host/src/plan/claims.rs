@@ -1,21 +1,20 @@
 //! The combinations that a plan's claims are about. What they say is read by what reads results: here they are text.
 
-use serde::Serialize;
-use serde::de::{Error as _, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::axes::unknown_field;
+use super::beside::{Beside, Fields};
 use super::{Axes, Bytes, Plan};
 use storebench_core::axis::Axis;
-use storebench_core::axis::read::{Key, ReadList};
 use storebench_core::cell::Cell;
 use storebench_core::workload::crud::parameters::CrudParameters;
 
 /// The combinations that a plan's claims are about where they don't narrow it: the study in full, which runs keep
 /// however they were narrowed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", expecting = "a table of axes, operations and size_limit")]
 pub struct ClaimsOver {
     /// The values on the axes that lie within a matrix.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub axes: Axes,
     /// Records that are inserted at most, which decides how large a combination is.
     pub operations: u64,
@@ -60,29 +59,16 @@ impl ClaimsOver {
     }
 }
 
-/// The fields that are no axes.
-const OWN: [&str; 2] = ["operations", "size_limit"];
-
-storebench_core::from_map!(ClaimsOver, "a table of axes, operations and size_limit", read);
-
-/// Reads it: what is no field is an axis.
-fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<ClaimsOver, A::Error> {
-    let (mut axes, mut operations, mut size_limit) = (Axes::default(), None, None);
-    let known = |name: &str| match OWN.contains(&name) || Axis::named(name).is_some() {
-        true => Ok(()),
-        false => Err(unknown_field(name, &OWN)),
-    };
-    while let Some(name) = map.next_key_seed(Key(known))? {
-        match (name.as_str(), Axis::named(&name)) {
-            ("operations", _) => operations = Some(map.next_value()?),
-            ("size_limit", _) => size_limit = Some(map.next_value()?),
-            (_, Some(axis)) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
-            (name, None) => return Err(A::Error::custom(unknown_field(name, &OWN))),
-        }
+impl<'de> Deserialize<'de> for ClaimsOver {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClaimsOver, D::Error> {
+        let mut beside = Beside { axes: Some(Axes::default()), parameters: None };
+        let over = ClaimsOver::deserialize(Fields(deserializer, &mut beside))?;
+        Ok(ClaimsOver { axes: beside.axes.unwrap_or_default(), ..over })
     }
-    Ok(ClaimsOver {
-        axes,
-        operations: operations.ok_or_else(|| A::Error::missing_field("operations"))?,
-        size_limit: size_limit.ok_or_else(|| A::Error::missing_field("size_limit"))?,
-    })
+}
+
+impl Serialize for ClaimsOver {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ClaimsOver::serialize(self, serializer)
+    }
 }

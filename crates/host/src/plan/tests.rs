@@ -28,6 +28,36 @@ fn a_wrong_key_or_value_is_named_with_its_line() {
 }
 
 #[test]
+fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_line() {
+    let text = "format = 1\nname = \"x\"\ntitle = \"t\"\nworkload = \"crud\"\nseed = 1\nsize_limit = \"1GiB\"\ntimeout = \"1m\"\n\
+        operations = 5\ncompression = \"off\"\n[axes]\nstore = [\"lmdb\"]\nrecord_size = [\"1KiB\"]\nrecords = [\"10\"]\n\
+        data = [\"compressible\"]\nguarantee = [\"none\"]\n[presets.quick]\nwarm_up = 7\ntrials = 2\nthreads = [4]\n\
+        [claims_over]\ndata = [\"compressible\"]\noperations = 9\nsize_limit = \"1GiB\"\n";
+    let mut plan = Plan::parse(text, "x.toml").unwrap();
+    plan.apply_preset("quick").unwrap();
+    let parameters: Vec<&str> = plan.parameters.names().collect();
+    assert_eq!((parameters, plan.trials), (vec!["operations", "warm_up"], 2));
+    let of = |axis: Axis| plan.axes.texts(axis);
+    assert_eq!((of(Axis::COMPRESSION), of(Axis::THREADS)), (vec!["off".to_owned()], vec!["4".to_owned()]));
+    assert_eq!(plan.claims_over.as_ref().map(|over| over.operations), Some(9));
+    for (right, wrong, words) in [
+        ("operations = 5", "operation = 5", ["line 8: ", "operations?"]),
+        ("operations = 5", "operations = 0", ["line 8: ", "operations is 0: it must be at least 1"]),
+        ("\nrecord_size", "\nrecord_sise", ["line 12: ", "record_size?"]),
+        ("warm_up", "warm_upp", ["line 17: ", "warm_up?"]),
+        ("trials = 2", "trial = 2", ["line 18: ", "trials?"]),
+        ("threads", "thread", ["line 19: ", "threads?"]),
+        ("[4]", "[\"many\"]", ["line 19: ", "many"]),
+        ("operations = 9", "operation = 9", ["line 22: ", "operations?"]),
+        ("name = \"x\"\n", "", ["the key `name`", "is missing"]),
+    ] {
+        assert!(text.contains(right), "{right}");
+        let message = Plan::parse(&text.replacen(right, wrong, 1), "x.toml").unwrap_err().message;
+        assert!(words.iter().all(|word| message.contains(word)), "{wrong}: {message}");
+    }
+}
+
+#[test]
 fn a_count_takes_the_upper_bound_of_the_plan() {
     let mut plan = find("crud").unwrap();
     let counts = ["1_000_000", "2000", "100..101"].map(|count| Axis::RECORDS.read(count).unwrap());

@@ -13,9 +13,8 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{Group, Home};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
-use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo};
+use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Reason};
 use storebench_core::units::rough_bytes;
-use storebench_core::workload::reason::Reason;
 
 /// A trial's limits, ready for its process.
 #[derive(Debug)]
@@ -63,7 +62,7 @@ pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) ->
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);
-    decide(reach, &machine, &known).err().map(Reason::NoMachine)
+    decide(reach, &machine, &known).err().map(|why| Reason::NoMachine { why })
 }
 
 impl Limiting {

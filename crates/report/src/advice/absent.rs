@@ -6,8 +6,8 @@ use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::units::grouped;
 
 use super::at::{At, at};
-use super::judge::Out;
 use super::question::Question;
+use super::ranking::Out;
 use super::tiers;
 use crate::data::merge::{Group, Merged};
 

@@ -10,12 +10,11 @@ use super::aged::Aged;
 use super::at::At;
 use super::clusters::Clusters;
 use super::cold::Cold;
-use super::judge::{Candidate, Verdict};
 use super::question::Question;
+use super::ranking::{Candidate, Judged};
 use super::turn::Turns;
 use crate::data::memory::Basis;
-use crate::data::{looks, undecided};
-use crate::stats::{Ratio, Rule};
+use crate::judge::interim;
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +28,7 @@ pub struct Advice {
     /// The place where the stores' files were.
     pub place: Option<PlaceInfo>,
     /// The stores, judged.
-    pub verdict: Verdict,
+    pub verdict: Judged,
     /// The changes of the question that would change the answer.
     pub turns: Turns,
     /// The cold reads of the ranked stores, where they were measured.
@@ -66,19 +65,14 @@ impl Advice {
     /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
     pub fn is_clear(&self, precision: f64) -> bool {
         let second = self.verdict.ranking.get(1);
-        second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
+        second.is_none_or(|second| interim::is_clear(second.verdict, second.times_worse, precision))
     }
 
     /// The stores whose place beside the best more blocks won't change: it is clear, as [`Advice::is_clear`] says of the second, or
     /// not even the last of these looks is likely to make it so.
     pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
-        let blocks = looks.last().copied().unwrap_or(0);
-        let last = looks::Look { blocks, confidence: looks::confidence(looks.len()) };
-        let unlikely = |ratio: Ratio| undecided::chance(ratio, last) < 0.5;
-        let is_beyond = |store: &&Candidate| {
-            looks::is_clear(store.rule, store.times_worse, precision)
-                || (store.rule == Some(Rule::Interval) && store.times_worse.is_some_and(unlikely))
-        };
+        let is_beyond =
+            |store: &&Candidate| interim::is_beyond(store.verdict, store.times_worse, precision, looks);
         self.verdict.ranking.iter().skip(1).filter(is_beyond).map(|store| store.store.clone()).collect()
     }
 

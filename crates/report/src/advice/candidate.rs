@@ -13,7 +13,9 @@ use super::question::{Goal, Question};
 use crate::column::MEAN_LATENCY;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, measured};
-use crate::stats::{Ratio, Rule, Summary, compare_at};
+use crate::judge::Verdict;
+use crate::judge::recommendation::gains;
+use crate::stats::{Ratio, Summary, compare_at};
 
 /// A store that was measured for a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,10 +39,8 @@ pub struct Candidate {
     /// The factor by which it is worse by the goal than the recommended store; absent for that one, and where the two
     /// share no block.
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best by the goal, or too close to call with it.
-    pub wins: bool,
-    /// The rule that decided that.
-    pub rule: Option<Rule>,
+    /// Whether it is the best by the goal, or may be.
+    pub verdict: Verdict,
     /// Its speed, space and memory as multiples of the recommended store's: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
     /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
@@ -56,7 +56,7 @@ impl Candidate {
     /// Whether it is better by the goal than the recommended store, though it was measured too seldom to be ranked. An answer gives
     /// stores up by its own goal: by speed its look has the last word, but another goal may be asked of the same runs.
     pub(super) fn is_better_at(&self, goal: Goal) -> bool {
-        goal != Goal::Speed && self.times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
+        goal != Goal::Speed && gains(self.times_worse)
     }
 }
 
@@ -99,8 +99,7 @@ impl Making<'_> {
             space: summary(|figures| figures.space)?,
             memory: summary(|figures| figures.memory_bytes)?,
             times_worse: None,
-            wins: false,
-            rule: None,
+            verdict: Verdict::GivenUp,
             against_best: Vec::new(),
             beaten_by: None,
             looked_at: None,

@@ -8,8 +8,8 @@ use storebench_host::plan::Plan;
 
 use super::answer::Advice;
 use super::figures::time_ns;
-use super::judge::why_not;
 use super::question::Mix;
+use super::ranking::why_not;
 use super::ratios::times_measured;
 use super::sentences::with_interval;
 use crate::column::Unit;

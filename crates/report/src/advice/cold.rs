@@ -7,14 +7,15 @@ use storebench_core::workload::operation::Operation;
 
 use super::at::{At, at, position};
 use super::figures::Here as Weights;
-use super::judge::{Verdict, answering};
 use super::question::Question;
+use super::ranking::{Judged, answering};
 use super::ratios::times_measured;
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
 use crate::data::matrix::{Sorted, series};
 use crate::data::merge::{Entry, Group, Merged, measured};
-use crate::stats::{Better, CONFIDENCE, Summary, Terms, compare_at, decide_on};
+use crate::judge::place::{Terms, decide_on};
+use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
 /// Cold reads of the ranked stores.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +74,7 @@ pub fn cold(
     at: At,
     question: &Question,
     table: &[StoreDef],
-    verdict: &Verdict,
+    verdict: &Judged,
 ) -> Option<Cold> {
     let best = verdict.ranking.first()?.store.as_str();
     if question.cold || !question.reads() {
@@ -124,7 +125,7 @@ pub fn cold(
     (gets.len() > 1).then(|| Cold {
         best: best.to_owned(),
         gets,
-        holds: standing.wins,
+        holds: standing.verdict.wins(),
         slower: compare_at(own, first, CONFIDENCE).map(|ratio| ratio.ratio.value),
         trials: own.len(),
     })

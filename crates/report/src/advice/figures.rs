@@ -13,7 +13,8 @@ use crate::data::clock;
 use crate::data::matrix;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Merged, measured};
-use crate::stats::{Resolution, Scale, Series, Terms};
+use crate::judge::place::Terms;
+use crate::stats::{Resolution, Scale, Series};
 
 /// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
 /// exist.
@@ -96,15 +97,6 @@ pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Ter
         }
         Goal::Memory | Goal::Balance => Terms { confidence, ..Terms::default() },
     }
-}
-
-/// A store's figures in the blocks in which another ran.
-pub fn within(series: &Series<BlockKey>, other: &Series<BlockKey>) -> Series<BlockKey> {
-    series
-        .iter()
-        .filter(|(block, _)| other.contains_key(block))
-        .map(|(block, value)| (*block, *value))
-        .collect()
 }
 
 /// The most memory that a store took in any of its trials, in bytes.

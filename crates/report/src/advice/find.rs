@@ -10,8 +10,8 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, counted};
 
 use super::at::{At, Here, at};
-use super::judge::{Out, reasons};
 use super::question::Question;
+use super::ranking::{Out, reasons};
 use super::tiers;
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;

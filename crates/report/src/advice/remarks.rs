@@ -6,8 +6,8 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{rough_bytes, three_digits};
 
 use super::answer::Advice;
-use super::judge::Candidate;
 use super::question::Goal;
+use super::ranking::Candidate;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
 use crate::data::names::and;

@@ -7,14 +7,17 @@ use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 use super::absent::NO_TURN;
 use super::answer::Advice;
 use super::figures::LITTLE_MEMORY;
-use super::judge::{Candidate, reasons};
 use super::question::Goal;
+use super::ranking::{Candidate, reasons};
 use super::ratios::{interval, times_measured, worse};
 use super::settle::budget;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
 use crate::data::spread;
-use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Rule, Summary};
+use crate::judge::Rule;
+use crate::judge::interim::ALIKE;
+use crate::judge::recommendation::gains;
+use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
@@ -61,15 +64,17 @@ fn times(trials: usize) -> String {
 
 /// The limits of the answer: another number of records than asked for, reads that are called cold and mostly are not.
 pub fn cautions(advice: &Advice) -> Vec<String> {
-    let crowd = advice.verdict.crowd.map(|crowd| {
-        format!(
-            "{}: which store is faster can't be told. Ask again with nothing else running.",
-            crowd.words()
-        )
+    let contention = advice.verdict.contention.map(|load| {
+        format!("{}: which store is faster can't be told. Ask again with nothing else running.", load.words())
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
     let unseen = advice.place.as_ref().filter(|_| at_power).and_then(PlaceInfo::unseen);
-    crowd.into_iter().chain(unseen).chain(other_count(advice)).chain(advice.repeated.map(repeated)).collect()
+    contention
+        .into_iter()
+        .chain(unseen)
+        .chain(other_count(advice))
+        .chain(advice.repeated.map(repeated))
+        .collect()
 }
 
 /// Where other numbers of records were measured than asked for: which, and what would measure those.
@@ -147,9 +152,10 @@ pub fn sure(advice: &Advice) -> String {
     let (goal, cost) = (advice.question.goal, &advice.verdict.cost);
     let ratio = second.times_worse;
     let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
-    let tied: Vec<String> = others.iter().filter(|other| other.wins).map(|other| tie(other, goal)).collect();
+    let tied: Vec<String> =
+        others.iter().filter(|other| other.verdict.wins()).map(|other| tie(other, goal)).collect();
     if !tied.is_empty() {
-        let next = if advice.is_clear(super::settle::PRECISION) {
+        let next = if advice.is_clear(ALIKE) {
             "They are alike: choose by safety, disk and ease.".into()
         } else {
             cost.advice(ratio.as_ref())
@@ -157,7 +163,7 @@ pub fn sure(advice: &Advice) -> String {
         return format!("Too close to call with {}. {next}", tied.join(", "));
     }
     match ratio {
-        Some(ratio) if settled && second.rule == Some(Rule::Interval) => format!(
+        Some(ratio) if settled && second.verdict.rule() == Some(Rule::Interval) => format!(
             "{} is next: {}{} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
             worse(goal, ratio.ratio.value),
@@ -243,7 +249,7 @@ pub fn against(rank: usize, store: &Candidate, tie: &str) -> String {
     match store.times_worse {
         _ if rank == 0 => "best".to_owned(),
         None => "–".to_owned(),
-        Some(ratio) if store.wins => format!("{}x ({tie})", three_digits(ratio.ratio.value)),
+        Some(ratio) if store.verdict.wins() => format!("{}x ({tie})", three_digits(ratio.ratio.value)),
         Some(ratio) => format!("{}x", three_digits(ratio.ratio.value)),
     }
 }
@@ -295,7 +301,7 @@ fn thing(goal: Goal) -> &'static str {
 
 /// The riskier stores that are better by the goal: what each gains and risks; and at which guarantee it is safe, if at any.
 pub fn riskier(advice: &Advice) -> Vec<String> {
-    let better = advice.verdict.riskier.iter().filter(|store| gains(store));
+    let better = advice.verdict.riskier.iter().filter(|store| gains(store.times_worse));
     let one = |store: &Candidate| {
         let safe = match advice.safer.contains(&store.store) {
             true => " It is safe with --guarantee power.",
@@ -312,18 +318,13 @@ pub fn ruled_out(advice: &Advice) -> Vec<String> {
         let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
         format!("{}: {}, and a power cut can cost {cost}", store.store, beside(advice, store))
     };
-    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store)).map(one);
+    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(one);
     no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
 }
 
 /// The stores against which there is nothing but that they were not measured, and why not.
 pub fn not_measured(advice: &Advice) -> Vec<String> {
     reasons(advice.verdict.out.iter().filter(|out| out.unmeasured))
-}
-
-/// Whether a store is better by the goal than the recommended one.
-fn gains(store: &Candidate) -> bool {
-    store.times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
 }
 
 /// The ratio of a store to the recommended one, how often that was measured, and with how many records, where not with

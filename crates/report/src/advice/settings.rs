@@ -13,7 +13,7 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     let defs = def.map_or(&[][..], |def| def.settings);
     let known = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
     let (shipped, told): (Vec<&Setting>, Vec<&Setting>) =
-        store.settings.iter().partition(|setting| setting.value.starts_with("as shipped"));
+        store.settings.iter().partition(|setting| setting.is_as_shipped());
     let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
         told.into_iter().partition(|setting| known(setting).is_some_and(|def| differs(def, &setting.value)));
     let named = |settings: &[&Setting]| {

@@ -2,18 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::judge::Candidate;
-use crate::data::looks;
+use super::ranking::Candidate;
 use crate::data::matrix::Here;
 use crate::data::merge::{BlockKey, Merged};
-use crate::stats::{MIN_BLOCKS, Ratio};
+use crate::judge::interim;
+use crate::stats::Ratio;
 
-/// The precision to which the ratio of the second to the best is to be known, a share of 1: stores closer than that
-/// count as alike.
-pub const PRECISION: f64 = 0.03;
-
-/// Blocks that are assumed to be enough where too few were seen to say.
-const USUALLY_ENOUGH: f64 = 5.0;
 /// The factor between what is asked for and what is computed: the next blocks may vary more, folders are made and
 /// deleted between trials, and a part of the budget is for other questions.
 const MARGIN: f64 = 1.7;
@@ -54,7 +48,7 @@ impl Cost {
 
     /// The advice on telling two stores apart whose ratio is this.
     pub fn advice(&self, ratio: Option<&Ratio>) -> String {
-        match ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| looks::first_from(blocks as u32)) {
+        match interim::settling_look(ratio) {
             Some(blocks) => {
                 let seconds = (f64::from(blocks) * self.block_s + self.other_s) * MARGIN;
                 let seconds = seconds.max(self.spent_s * MORE);
@@ -63,17 +57,6 @@ impl Cost {
             None => "No budget would settle it: choose by safety, disk and ease.".into(),
         }
     }
-}
-
-/// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
-/// where that is beyond counting.
-fn needed(ratio: &Ratio) -> Option<f64> {
-    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
-    let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
-    let half = (interval.high / interval.low).ln() / 2.0;
-    let enough = ratio.ratio.value.ln().abs().max((1.0 + 2.0 * PRECISION).ln() / 2.0);
-    let blocks = (ratio.blocks as f64 * (half / enough).powi(2)).ceil().max(ratio.blocks as f64 + 1.0);
-    (blocks.is_finite() && blocks < f64::from(u32::MAX)).then_some(blocks)
 }
 
 /// A time that can be given as a budget: whole minutes, or seconds below one.
@@ -97,7 +80,6 @@ mod tests {
         let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0, own_count_s: None };
         // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
         let close = ratio(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
-        assert_eq!(needed(&close), Some(11.0));
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
         let alike = ratio(1.0, 0.7, 1.0 / 0.7, 5);

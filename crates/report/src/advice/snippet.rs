@@ -49,8 +49,7 @@ impl Known<'_> {
             return Some(self.version);
         }
         let setting = self.settings.iter().find(|setting| setting.name == name)?;
-        let value = setting.value.as_str();
-        (!value.is_empty() && !value.starts_with("as shipped")).then_some(value)
+        (!setting.value.is_empty() && !setting.is_as_shipped()).then_some(&setting.value)
     }
 
     fn filled(&self, line: &str) -> Option<String> {

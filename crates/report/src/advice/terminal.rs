@@ -6,7 +6,7 @@ use super::aged;
 use super::answer::Advice;
 use super::changes::changes;
 use super::clusters;
-use super::judge::Candidate;
+use super::ranking::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
     against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,

@@ -1,12 +1,12 @@
-use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::result::{LeftOut, Reason, Run, StoreInfo};
 use storebench_core::store::{Guarantee, Kind, Offer};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::elsewhere::Why;
-use super::judge::reasons;
 use super::question::{Goal, Question};
+use super::ranking::reasons;
 use super::turn::Turn;
 use super::*;
 use crate::data::memory::Basis;
@@ -59,7 +59,7 @@ fn the_best_comes_first_and_the_others_are_weighed_against_it() {
     // 80 % of gets at 500 ns, 15 % of updates at 1,250 ns, 5 % of inserts at 1,000 ns, less a little noise.
     assert!((best.speed.mean.value / 637.5 - 1.0).abs() < 0.01, "{:?}", best.speed);
     assert!((redb.times_worse.unwrap().ratio.value - 1.5).abs() < 0.01);
-    assert_eq!((best.wins, redb.wins, best.beaten_by.clone()), (true, false, None));
+    assert_eq!((best.verdict.wins(), redb.verdict.wins(), best.beaten_by.clone()), (true, false, None));
     assert_eq!(redb.beaten_by.as_deref(), Some("lmdb"));
     assert_eq!(advice.verdict.out[0].why, "failed: out of luck");
     assert_eq!(advice.turns.turns, []);
@@ -130,7 +130,10 @@ fn a_store_that_takes_no_memory_at_all_is_compared_too() {
     let [flat, lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
     assert_eq!(flat.store, "flat-folder", "of those that are alike the quickest");
     assert_eq!((flat.memory.mean.value, redb.store.as_str()), (0.0, "redb"));
-    assert!(flat.wins && lmdb.wins && !redb.wins, "below a mebibyte stores are alike");
+    assert!(
+        flat.verdict.wins() && lmdb.verdict.wins() && !redb.verdict.wins(),
+        "below a mebibyte stores are alike"
+    );
     assert!((redb.times_worse.unwrap().ratio.value - 4.0).abs() < 1e-9);
     let text = advice.text(None, Style { width: 100, colour: false });
     assert_eq!(text.matches("  best\n").count(), 1, "{text}");
@@ -189,7 +192,9 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         server: false,
         library: None,
     });
-    run.header.left_out.push(LeftOut { cell: Sample::new("strong").cell(), reason: "it can't".into() });
+    run.header
+        .left_out
+        .push(LeftOut { cell: Sample::new("strong").cell(), reason: Reason::Sentence("it can't".into()) });
     let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
     let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
     let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
@@ -507,7 +512,7 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
     let engine = |name| StoreDef { name, offers: power, kind: Kind::Engine, ..NULL };
     let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
     let cell = Sample::new("fjall").guarantee("power").cell();
-    run.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+    run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("too large".into()) });
     let runs = [run];
     let merged = Merged::new(&runs, &[]);
     let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();

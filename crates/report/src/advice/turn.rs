@@ -7,13 +7,15 @@ use storebench_core::workload::operation::Operation;
 use super::at::{self, At, position};
 use super::danger::avoided;
 use super::elsewhere::{Elsewhere, outward};
-use super::figures::{Here, fits, terms, weighed, within};
-use super::judge::why_out;
+use super::figures::{Here, fits, terms, weighed};
 use super::question::{Goal, Mix, Question};
-use crate::data::looks;
+use super::ranking::why_out;
 use crate::data::matrix::{Sorted, ranked_stores};
 use crate::data::merge::{BlockKey, Group, Merged};
-use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
+use crate::judge::interim;
+use crate::judge::place::{Terms, decide_on};
+use crate::judge::recommendation::better_than;
+use crate::stats::{Better, Ratio, Series};
 
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,8 +143,8 @@ impl<'a> Look<'_, '_, 'a> {
             .sorted
             .entries
             .get(&position(at))
-            .map_or(1, |here| looks::behind(self.merged, here.values().flatten()));
-        terms(self.merged, mix, goal, looks::confidence(looks))
+            .map_or(1, |here| self.merged.looks(here.values().flatten()));
+        terms(self.merged, mix, goal, interim::confidence(looks))
     }
 
     /// The question's own terms at a position.
@@ -171,7 +173,7 @@ impl<'a> Look<'_, '_, 'a> {
                 let cell = &omitted.cell;
                 cell.store() == self.best && at::at(cell) == at
             });
-            found.map(|omitted| omitted.reason.to_owned())
+            found.map(|omitted| omitted.reason.to_string())
         };
         let why = all
             .get(self.best)
@@ -205,18 +207,8 @@ fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
 }
 
 /// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is. `None`
-/// also where `best` has no figure here. A store that was given up by the question's own goal may be the best by another:
-/// all are compared in the blocks in which it ran.
+/// also where `best` has no figure here.
 fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
-    let levels = order::levels(&series(here)).into_iter().enumerate();
-    let levels = levels.filter_map(|(index, level)| Some((index, level?)));
-    let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (_, blocks) = here.get_index(first)?;
-    let there = here.iter().map(|(store, series)| (store.clone(), within(series, blocks)));
-    let there: Here<'_> = there.filter(|(_, series)| !series.is_empty()).collect();
-    let standings = decide_on(&series(&there), Better::Lower, terms);
-    let name = |index: usize| there.get_index(index).map(|(store, _)| &**store);
-    let first = name(standings.first()?.index)?;
-    let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
-    (!own.wins).then(|| (first.to_owned(), own.times_worse))
+    let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;
+    Some((here.get_index(first)?.0.to_string(), times))
 }

@@ -29,7 +29,7 @@ fn checked(run: &Run, notes: &[String]) -> Vec<Group> {
 /// The lines that are not ok, as `name: state: found`.
 fn oddities(groups: &[Group]) -> Vec<String> {
     let lines = groups.iter().flat_map(|group| &group.lines).filter(|line| line.state != State::Ok);
-    lines.map(|line| format!("{} {}: {}", line.name, line.state.word(), line.found)).collect()
+    lines.map(|line| format!("{} {}: {}", line.name, line.state.name(), line.found)).collect()
 }
 
 fn after(change: impl Fn(&mut Run)) -> (bool, String) {

@@ -13,8 +13,9 @@ use super::pool::{Averaged, Pool, average};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::column::Unit;
+use crate::judge::place::{Few, Terms, decide_on};
 use crate::layout::Position;
-use crate::stats::{Better, Few, Resolution, Scatter, Series, Terms, decide_on};
+use crate::stats::{Better, Resolution, Scatter, Series};
 
 /// One side of a comparison: the figures, and the value of the axis.
 pub(super) struct Side<'p, K> {
@@ -314,7 +315,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     ) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
         let standings = decide_on(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
-        let winners = standings.iter().filter(|standing| standing.wins);
+        let winners = standings.iter().filter(|standing| standing.verdict.wins());
         Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
     }
 
@@ -430,7 +431,7 @@ impl Wins {
 /// Whether the ratio is greatest at one value.
 fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, terms: Terms) -> Outcome {
     let standings = decide_on(ratios, Better::Higher, terms);
-    let winners = standings.iter().filter(|standing| standing.wins);
+    let winners = standings.iter().filter(|standing| standing.verdict.wins());
     let winners: Vec<&str> = winners.map(|standing| values[standing.index].as_str()).collect();
     match winners.as_slice() {
         [only] if *only == wanted => Outcome::Agrees,

@@ -7,8 +7,9 @@ use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::pair::{Found, ahead, any_of, mean, mean_on, times, together};
 use super::verdict::{Evidence, Outcome, Shown};
+use crate::judge::place::{Few, Standing, Terms, decide_on};
 use crate::layout::Position;
-use crate::stats::{Better, Estimate, Few, Series, Standing, Terms, decide_on};
+use crate::stats::{Better, Estimate, Series};
 
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => Found::MISSING,
             None => Found::by(self.terms, |terms| {
                 let standings = decide_on(&self.series, better, terms);
-                by_ties(standings.iter().filter(|standing| standing.wins).map(named))
+                by_ties(standings.iter().filter(|standing| standing.verdict.wins()).map(named))
             }),
             Some(within) => Found::by(self.terms, |terms| {
                 any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))

@@ -14,8 +14,9 @@ use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, terms};
 use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
+use crate::judge::place::{Few, Terms};
 use crate::layout::Position;
-use crate::stats::{Few, Scatter, Series, Terms};
+use crate::stats::{Scatter, Series};
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
 /// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too
@@ -42,7 +43,6 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),
             };
-            let without = without.iter().map(|(store, why)| format!("{store}: {why}")).collect();
             let known = scopes.iter().position(|(known, _)| *known == scope);
             let known = known.unwrap_or_else(|| {
                 scopes.push((scope, Checked::default()));
@@ -51,7 +51,11 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let behind =
                 group.iter().flat_map(|pool| &pool.behind).filter(|(store, _)| stores.contains(store));
             let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
-            scopes[known].1.add(evidence, [lacking, behind.collect(), without]);
+            let checked = &mut scopes[known].1;
+            checked.evidence.extend(evidence);
+            add(&mut checked.missing, lacking);
+            add(&mut checked.behind, behind);
+            add(&mut checked.without, without);
         }
     }
     scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
@@ -63,19 +67,14 @@ struct Checked {
     evidence: Vec<Evidence>,
     missing: Vec<String>,
     behind: Vec<String>,
-    without: Vec<String>,
+    without: Vec<(String, String)>,
 }
 
-impl Checked {
-    fn add(&mut self, evidence: Vec<Evidence>, [missing, behind, without]: [Vec<String>; 3]) {
-        self.evidence.extend(evidence);
-        let own = [&mut self.missing, &mut self.behind, &mut self.without];
-        for (all, more) in own.into_iter().zip([missing, behind, without]) {
-            for one in more {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
+/// Adds what is not there yet.
+fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
         }
     }
 }

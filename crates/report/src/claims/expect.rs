@@ -8,8 +8,9 @@ use super::figure::Figure;
 use super::region::canonical;
 
 /// The expectation that must hold, in each place or of the mean.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Expect {
     /// A store is the best.
     Winner(Winner),
@@ -157,18 +158,7 @@ pub struct Behind {
 impl Expect {
     /// Its key in a plan.
     pub fn name(&self) -> &'static str {
-        match self {
-            Expect::Winner(_) => "winner",
-            Expect::Order(_) => "order",
-            Expect::Ratio(_) => "ratio",
-            Expect::Value(_) => "value",
-            Expect::Unchanged(_) => "unchanged",
-            Expect::MoreWins(_) => "more_wins",
-            Expect::Greatest(_) => "greatest",
-            Expect::MoreAt(_) => "more_at",
-            Expect::Alike(_) => "alike",
-            Expect::Behind(_) => "behind",
-        }
+        self.into()
     }
 
     /// Whether it needs to know which direction of a figure is good.

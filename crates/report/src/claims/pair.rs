@@ -2,10 +2,9 @@
 
 use super::bounds::By;
 use super::verdict::Outcome;
-use crate::stats::{
-    self, Better, Estimate, Few, Interval, MIN_BLOCKS, Resolution, Rule, Series, Standing, Summary, Terms,
-    decide_on,
-};
+use crate::judge::Rule;
+use crate::judge::place::{Few, Standing, Terms, decide_on};
+use crate::stats::{self, Better, Estimate, Interval, MIN_BLOCKS, Resolution, Series, Summary};
 
 /// The outcome of a check: as far as intervals settle it, and what the trials lean to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +40,9 @@ pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) 
     let pair = [a.clone(), b.clone()];
     // The clock's resolution decides which is better, not how many times.
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
-    if let [best, Standing { times_worse: Some(worse), rule, .. }] = standings.as_slice() {
+    if let [best, Standing { times_worse: Some(worse), verdict, .. }] = standings.as_slice() {
         let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };
-        let by = match (rule, ratio.interval) {
+        let by = match (verdict.rule(), ratio.interval) {
             (Some(Rule::Interval | Rule::Scatter), Some(interval)) => By::Interval(interval),
             _ => without_interval,
         };
@@ -64,9 +63,9 @@ pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
     let [best, other] = standings.as_slice() else { return Outcome::Missing };
     // A figure of zero has no ratio.
-    let few = other.rule == Some(Rule::Threshold) && a.len().min(b.len()) < MIN_BLOCKS;
+    let few = other.verdict.rule() == Some(Rule::Threshold) && a.len().min(b.len()) < MIN_BLOCKS;
     match best.index {
-        _ if other.wins || (few && terms.few != Few::Threshold) => Outcome::Close,
+        _ if other.verdict.wins() || (few && terms.few != Few::Threshold) => Outcome::Close,
         0 => Outcome::Agrees,
         _ => Outcome::Disagrees,
     }
@@ -170,7 +169,7 @@ mod tests {
     fn intervals_allow_for_the_looks_that_are_planned() {
         // Told apart where one look is planned, and not where six are.
         let (a, b) = (series(&[1.0, 1.01, 0.99]), series(&[1.03, 1.035, 1.03]));
-        let at = |looks: usize| Terms { confidence: crate::data::looks::confidence(looks), ..settled() };
+        let at = |looks: usize| Terms { confidence: crate::judge::interim::confidence(looks), ..settled() };
         assert_eq!(ahead(&a, &b, Better::Lower, at(1)), Outcome::Agrees);
         assert_eq!(ahead(&a, &b, Better::Lower, at(6)), Outcome::Close);
     }

@@ -8,8 +8,9 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
+use crate::judge::place::{Few, Terms};
 use crate::layout::Position;
-use crate::stats::{CONFIDENCE, Few, Scatter, Series, Terms};
+use crate::stats::{CONFIDENCE, Scatter, Series};
 
 /// The scope of figures that may be compared: all that they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]

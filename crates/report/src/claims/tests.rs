@@ -8,8 +8,9 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
+use crate::judge::place::Terms;
 use crate::layout::Position;
-use crate::stats::{Series, Terms};
+use crate::stats::Series;
 
 /// A claim about inserts that reads like one of a plan.
 fn claim(rest: &str) -> Claim {
@@ -152,11 +153,11 @@ fn a_claim_is_judged_without_what_cannot_be_had_or_left_out_with_the_reason() {
     ] {
         let (right, wrong) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
         assert_eq!((right.verdict, wrong.verdict), (Verdict::Reproduced, Verdict::NotReproduced), "{expect}");
-        assert_eq!(right.without, ["c: this kernel has no c"]);
+        assert_eq!(right.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
     }
     let named = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
     assert_eq!((named.verdict, named.evidence.len()), (Verdict::Unknown, 0));
-    assert_eq!(named.without, ["c: this kernel has no c"]);
+    assert_eq!(named.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn claims_use_the_looks_that_were_planned() {
     let near = [("a", steady(1.0)), ("b", [(0, 1.01), (1, 1.016), (2, 1.01)].into())];
     let at = |looks: usize| {
         let mut pool = pool("none", &[(here(), &near)]);
-        pool.terms.confidence = crate::data::looks::confidence(looks);
+        pool.terms.confidence = crate::judge::interim::confidence(looks);
         found(&claim(A_WINS), &[pool]).verdict
     };
     assert_eq!((at(1), at(6)), (Verdict::Reproduced, Verdict::Unknown));

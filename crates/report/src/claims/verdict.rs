@@ -185,7 +185,7 @@ pub struct Finding {
     /// The values that the claim speaks of and the figures don't have at all.
     pub missing: Vec<String>,
     /// The stores that can't be had here, each with the reason: the claim is judged without them, or not at all.
-    pub without: Vec<String>,
+    pub without: Vec<(String, String)>,
     /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
     pub behind: Vec<String>,
 }

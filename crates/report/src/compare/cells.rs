@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measured, Outcome, Run, TrialResult};
+use storebench_core::result::{Measured, Outcome, Reason, Run, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::words::words;
 
@@ -111,7 +111,7 @@ struct Fate<'a> {
     measured: usize,
     failures: Vec<&'a Outcome>,
     unsupported: Option<&'a str>,
-    left_out: Option<&'a str>,
+    left_out: Option<&'a Reason>,
 }
 
 /// All cells.

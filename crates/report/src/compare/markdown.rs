@@ -2,9 +2,10 @@
 
 use storebench_core::units::counted;
 
+use super::changes::{Changes, MARKDOWN};
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
-use crate::terminal::grid::one_line;
+use crate::files::markdown::{self, code};
 
 /// Rows without a significant change: comments on pull requests have a limit.
 const OTHERS: usize = 100;
@@ -44,48 +45,8 @@ fn details(title: &str, content: &str) -> String {
 }
 
 fn table(figures: &[FigureChange], axes: &Axes) -> String {
-    if figures.is_empty() {
-        return String::new();
-    }
-    let row = |figure: &FigureChange| {
-        let [base, new] = [figure.base, figure.new].map(|side| figure.unit.show(side.mean.value));
-        let place = axes.place(figure);
-        let texts = [code(&figure.contestant), code(&words::name(figure)), code(&place)];
-        format!(
-            "| {} | {} | {} | {base} | {new} | {} |\n",
-            figure.verdict.name(),
-            words::change(figure),
-            words::detectable(figure),
-            texts.join(" | ")
-        )
-    };
-    let rows: String = figures.iter().map(row).collect();
-    format!(
-        "\n| | change [95 % interval] | seen | BASE | NEW | store | figure | where |\n|---|---:|---:|---:|---:|---|---|---|\n{rows}"
-    )
-}
-
-/// Text as code; empty text stays empty.
-fn code(text: &str) -> String {
-    let clean = one_line(text);
-    if clean.trim().is_empty() {
-        return String::new();
-    }
-    // A fence longer than any within, and a space where the text begins or ends with one. Tables split at bars even in code.
-    let longest = clean.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let space = if longest > 0 { " " } else { "" };
-    format!("{fence}{space}{}{space}{fence}", clean.replace('|', "\\|"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_leaves_its_code() {
-        assert_eq!(code("lmdb"), "`lmdb`");
-        assert_eq!(code("a`b``c|d\n@e"), "``` a`b``c\\|d @e ```");
-        assert_eq!(code(" \n"), "");
+    match figures {
+        [] => String::new(),
+        _ => markdown::table(&Changes { axes, reach: 0.0, room: 0 }.table(&MARKDOWN, figures).view(true)),
     }
 }

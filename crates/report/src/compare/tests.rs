@@ -1,6 +1,6 @@
 use storebench_core::cell::Data;
 use storebench_core::result::Requests;
-use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::result::{LeftOut, Reason, Run, StoreInfo};
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use unicode_width::UnicodeWidthStr;
@@ -245,7 +245,9 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         assert_eq!((found.settings.len(), setting.cells), (1, 2));
     });
     let mut new = run("box", &[Sample::new("redb")]);
-    new.header.left_out.push(LeftOut { cell: Sample::new("lmdb").cell(), reason: "too large".into() });
+    new.header
+        .left_out
+        .push(LeftOut { cell: Sample::new("lmdb").cell(), reason: Reason::Sentence("too large".into()) });
     let other =
         with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
     assert_eq!(other[0].other, "left out: too large");

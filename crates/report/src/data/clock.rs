@@ -87,7 +87,7 @@ mod tests {
     use crate::column::{COLUMNS, PEAK_MEMORY};
     use crate::data::matrix::{Matrix, matrices};
     use crate::data::samples::{Sample, blocks};
-    use crate::stats::Rule;
+    use crate::judge::Rule;
 
     /// Three blocks of two stores whose gets take so long; the clock costs 10 ns.
     fn run(gets: [f64; 2]) -> Run {
@@ -102,7 +102,7 @@ mod tests {
         let matrix = matrices(&Merged::new(runs, &[])).remove(0);
         let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
         let second = &row.contests[0].contenders[1];
-        (second.wins, second.rule)
+        (second.verdict.wins(), second.verdict.rule())
     }
 
     #[test]

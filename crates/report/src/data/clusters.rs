@@ -8,15 +8,16 @@ use storebench_core::axis::Role;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OVERALL, Outcome};
+use storebench_core::result::{OVERALL, Outcome, Reason};
 
 use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::joined;
 use super::why::Why;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
+use crate::judge::place::decide_on;
 use crate::layout::Position;
-use crate::stats::{Series, decide_on};
+use crate::stats::Series;
 
 /// The name of the map of the space that files take beyond their lengths.
 pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
@@ -127,7 +128,7 @@ impl At {
 #[derive(Default)]
 struct Gathered<'a> {
     ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
-    left_out: BTreeMap<At, &'a str>,
+    left_out: BTreeMap<At, &'a Reason>,
     operations: IndexSet<String>,
 }
 
@@ -244,7 +245,7 @@ fn figures_of<'g>(
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
             sums[standing.index] += if column.unit == Unit::Bytes { mean } else { mean.ln() };
-            wins[standing.index] += usize::from(standing.wins);
+            wins[standing.index] += usize::from(standing.verdict.wins());
         }
     }
     let number = common.len() as f64;
@@ -271,10 +272,10 @@ fn why(gathered: &Gathered<'_>, at: &At) -> Why {
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
 fn reasons(gathered: &Gathered<'_>) -> Vec<String> {
-    let mut places: IndexMap<&str, Vec<String>> = IndexMap::new();
+    let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
     for (at, reason) in gathered.left_out.iter().filter(|(at, _)| !gathered.ran.contains_key(*at)) {
         let size = if at.cluster > 0 { format!(":{}", at.cluster) } else { String::new() };
-        let named = places.entry(reason).or_default();
+        let named = places.entry(reason.to_string()).or_default();
         let name = format!("{}{size}", at.row);
         if !named.contains(&name) {
             named.push(name);

@@ -3,17 +3,11 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{BadState, Control, CutCheck, Cuts, Finding, Phase};
+use storebench_core::result::{BadState, CutCheck, Cuts, Phase};
 use storebench_core::store::Guarantee;
 
 use super::matrix::Sorted;
 use super::merge::{Group, Merged};
-
-/// The confidence with which it is told how rare is what was never found.
-pub(crate) const CONFIDENCE: f64 = 0.95;
-
-/// States of a control of which at least one must be caught.
-const ENOUGH: u64 = 4;
 
 /// The states of one store, and why there are none of some trials.
 #[derive(Debug, Default)]
@@ -31,48 +25,9 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    /// Whether nothing was lost in any state.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.cuts.of(Finding::Held) == self.cuts.states()
-    }
-
-    /// The most that the share of losses can be where none was found, with that confidence; `None` where some were, where nothing was
-    /// looked at, and where the check saw too little to count.
-    pub(crate) fn at_most(&self) -> Option<f64> {
-        let states = self.cuts.states();
-        let none = states > 0 && self.is_whole() && self.is_sound();
-        none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
-    }
-
-    /// Whether it keeps what its tier promises in all states; `None` where none was looked at, and where the check saw too little.
-    pub(crate) fn holds(&self) -> Option<bool> {
-        let tier = self.tier?;
-        let is_broken =
-            self.cuts.found.iter().any(|(finding, states)| *states > 0 && !finding.is_allowed(tier));
-        (is_broken || (self.cuts.states() > 0 && self.is_sound())).then_some(!is_broken)
-    }
-
     /// States that were cut in a part of the history, and those of them that did not hold.
     pub(crate) fn phase(&self, phase: Phase) -> (u64, u64) {
         self.cuts.phases.get(&phase).map_or((0, 0), |states| (states.states, states.caught))
-    }
-
-    /// States of a control, and those that were caught.
-    pub(crate) fn control(&self, control: Control) -> (u64, u64) {
-        self.cuts.controls.get(&control).map_or((0, 0), |caught| (caught.states, caught.caught))
-    }
-
-    /// Whether the check sees what it must see: a disk that ignores flushes is noticed in at least half of the states, and each other
-    /// control in one at least, where there are enough of it to tell. A store that writes in place is not noticed on a file system that
-    /// does not.
-    pub(crate) fn is_sound(&self) -> bool {
-        let (states, caught) = self.control(Control::NoFlush);
-        let is_blind = |control: Control| {
-            let (states, caught) = self.control(control);
-            states >= ENOUGH && caught == 0
-        };
-        let others = [Control::LastFlush, Control::EarlyAcknowledgement];
-        states > 0 && caught * 2 >= states && !others.into_iter().any(is_blind)
     }
 
     fn add(&mut self, position: u64, check: &CutCheck) {

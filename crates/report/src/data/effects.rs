@@ -18,7 +18,8 @@ pub use self::combination::{Settings, Where};
 pub use self::times::{Known, NOT_YET, Times};
 use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
-use crate::stats::{Better, CONFIDENCE, Series, Summary, decide};
+use crate::judge::place::decide;
+use crate::stats::{Better, CONFIDENCE, Series, Summary};
 
 /// The worth of settings in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -302,7 +303,7 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let standings = decide(&series, Better::Lower);
-        standings.iter().any(|standing| standing.wins && std::ptr::eq(rivals[standing.index], own))
+        standings.iter().any(|standing| standing.verdict.wins() && std::ptr::eq(rivals[standing.index], own))
     };
     let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();

@@ -15,8 +15,8 @@ use super::saturated;
 use crate::claims::{
     Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
 };
+use crate::judge::place::Terms;
 use crate::published::Table;
-use crate::stats::Terms;
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>) -> Ve
         let store = merged.layout.contestant(&omitted.cell);
         let known = all.iter().any(|(own, _)| *own == store);
         if sorted.stores.contains(&store) && !ran.contains(&store) && !known {
-            all.push((store.into_owned(), omitted.reason.to_owned()));
+            all.push((store.into_owned(), omitted.reason.to_string()));
         }
     }
     all

@@ -15,19 +15,19 @@ use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
 use super::clock;
-use super::crowd;
+use super::contention;
 use super::danger;
-use super::looks::{self, Levels};
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
 use super::readable::Readable;
 use super::saturated;
 use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
+use crate::judge::Rule;
+use crate::judge::interim::{self, Levels};
+use crate::judge::place::{Contender, Few, Standing, Terms, is_decided, winners};
 use crate::layout::{Layout, Position};
-use crate::stats::{
-    Better, Few, Ratio, Resolution, Rule, Scatter, Series, Standing, Summary, Terms, decide_on,
-};
+use crate::stats::{Better, Resolution, Scatter, Series};
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
@@ -112,22 +112,6 @@ pub struct Contest {
     pub failed_trials: usize,
 }
 
-/// A store with a figure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Contender {
-    /// The store's name.
-    pub store: String,
-    /// Its figure over trials.
-    pub figure: Summary,
-    /// The factor by which it is worse than the best, paired by block; over 1 is worse. Its interval allows for all stores of the
-    /// place, and for looks that might have ended the run. Absent for the best.
-    pub times_worse: Option<Ratio>,
-    /// Whether it is the best or too close to call with it.
-    pub wins: bool,
-    /// The rule that decided that; absent for the best.
-    pub rule: Option<Rule>,
-}
-
 /// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Absent {
@@ -140,7 +124,12 @@ pub struct Absent {
 impl Contest {
     /// The best store and those too close to call with it.
     pub fn winners(&self) -> impl Iterator<Item = &Contender> {
-        self.contenders.iter().filter(|contender| contender.wins)
+        winners(&self.contenders)
+    }
+
+    /// Whether one store alone is the best.
+    pub fn is_decided(&self) -> bool {
+        is_decided(&self.contenders)
     }
 
     /// Why no store has a figure; `None` if one has.
@@ -201,7 +190,10 @@ impl Matrix {
     /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);
-        contests.flat_map(|contest| &contest.contenders).filter_map(|contender| contender.rule).collect()
+        contests
+            .flat_map(|contest| &contest.contenders)
+            .filter_map(|contender| contender.verdict.rule())
+            .collect()
     }
 }
 
@@ -293,7 +285,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 
     fn levels(&self, position: &Position) -> Levels {
-        looks::levels(&behind(&self.headers, self.at(position)))
+        interim::levels(&behind(&self.headers, self.at(position)))
     }
 
     fn contest_by(&self, levels: Levels, (position, name, column): (&Position, &str, &Column)) -> Contest {
@@ -302,17 +294,11 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let mut terms = self.terms(position, name, column);
-        terms.few = Few::Scatter(self.scatter(name, column));
-        if column.clocked != Clocked::No && crowd::of(&self.headers, here.values().flatten()).is_some() {
-            terms.few = Few::Crowded;
-        }
-        let decide = |confidence| decide_on(&series, column.better, Terms { confidence, ..terms });
-        let mut contenders = decide(levels.early);
-        if levels.end < levels.early && contenders.iter().filter(|standing| standing.wins).count() > 1 {
-            contenders = decide(levels.end);
-        }
-        let contenders = contenders.into_iter();
+        let few = Few::Scatter(self.scatter(name, column));
+        let contention = contention::of(&self.headers, here.values().flatten());
+        let terms = Terms { few, ..self.terms(position, name, column) };
+        let terms = terms.during(contention, column.clocked != Clocked::No);
+        let contenders = interim::decide(&series, column.better, terms, levels).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
         Contest {
@@ -381,12 +367,12 @@ pub(crate) fn terms<'e>(
     column: &Column,
 ) -> Terms {
     let headers = behind(headers, entries.clone());
-    let looks = looks::together(headers.iter().map(|header| header.looks.len()));
+    let looks = interim::together(headers.iter().map(|header| header.looks.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
     Terms {
         few: Few::Threshold,
-        confidence: looks::confidence(looks),
+        confidence: interim::confidence(looks),
         resolution: clock::resolution(environments, column, name, threads),
     }
 }
@@ -514,13 +500,7 @@ fn planned_operations(workload: Workload) -> Vec<&'static str> {
 }
 
 fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
-    Contender {
-        store: stores.get_index(standing.index).map_or_else(String::new, ToString::to_string),
-        figure: standing.figure,
-        times_worse: standing.times_worse,
-        wins: standing.wins,
-        rule: standing.rule,
-    }
+    Contender::new(stores.get_index(standing.index).map_or_else(String::new, ToString::to_string), standing)
 }
 
 fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {

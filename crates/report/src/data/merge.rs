@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Run, RunHeader, TrialResult};
+use storebench_core::result::{Measured, Reason, Run, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
-use storebench_core::workload::reason::is_not_applicable;
 use storebench_core::workload::table::Workload;
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
+use crate::data::names::joined;
 use crate::data::readable::Readable;
 use crate::data::why::Why;
+use crate::judge::interim;
 use crate::layout::Layout;
 use crate::published::Table;
 
@@ -65,10 +66,19 @@ pub struct GroupKey {
     pub facets: Vec<(Axis, String)>,
     /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
     pub method: String,
+    /// The same, without whether the store is a server.
+    pub(crate) plan_method: String,
 }
 
 impl GroupKey {
-    fn new(hardware: &str, layout: &Layout, cell: &Cell, given: Option<Given>, method: String) -> GroupKey {
+    fn new(
+        hardware: &str,
+        layout: &Layout,
+        cell: &Cell,
+        given: Option<Given>,
+        of_server: bool,
+        plan_method: String,
+    ) -> GroupKey {
         let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
         let given = given.filter(|_| asked.is_some());
         GroupKey {
@@ -77,14 +87,14 @@ impl GroupKey {
             power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
-            method,
+            method: joined([if of_server { BY_A_SERVER } else { "" }, &plan_method]),
+            plan_method,
         }
     }
 
     /// The same of what is compared with itself alone, so that servers may stand beside libraries.
     pub(crate) fn beside_libraries(&self) -> GroupKey {
-        let rest = self.method.strip_prefix(BY_A_SERVER).map(|rest| rest.trim_start_matches(", ").to_owned());
-        GroupKey { method: rest.unwrap_or_else(|| self.method.clone()), ..self.clone() }
+        GroupKey { method: self.plan_method.clone(), ..self.clone() }
     }
 
     /// The guarantee in few words; `None` where cells have none.
@@ -128,13 +138,13 @@ pub struct Omitted<'a> {
     /// The cell.
     pub cell: Cell,
     /// Why.
-    pub reason: &'a str,
+    pub reason: &'a Reason,
 }
 
 impl Omitted<'_> {
     /// Why its place is empty.
     pub fn why(&self) -> Why {
-        if is_not_applicable(self.reason) { Why::NotApplicable } else { Why::LeftOut }
+        if self.reason.is_not_applicable() { Why::NotApplicable } else { Why::LeftOut }
     }
 }
 
@@ -187,16 +197,9 @@ impl<'a> Merged<'a> {
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
             let header = &runs[run].header;
-            let mut method = methods.of(run, cell);
             // A server does other work for a call than a library does: ranked together only where a plan compares stores.
-            if !layout.names(Axis::STORE) && is_server(header, cell.store()) {
-                method = [BY_A_SERVER, &method]
-                    .into_iter()
-                    .filter(|words| !words.is_empty())
-                    .collect::<Vec<_>>()
-                    .join(", ");
-            }
-            GroupKey::new(&header.hardware, &layout, cell, given, method)
+            let of_server = !layout.names(Axis::STORE) && is_server(header, cell.store());
+            GroupKey::new(&header.hardware, &layout, cell, given, of_server, methods.of(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -251,6 +254,13 @@ impl<'a> Merged<'a> {
     /// The same, with device runs that may tell what its places give, where those among its own runs do not.
     pub fn with_devices(self, beside: &[Run]) -> Merged<'a> {
         Merged { floors: floor::floors(self.runs, beside), ..self }
+    }
+
+    /// The number of looks that the figures of one position allow for. Where several runs were each stopped by looks, any of one
+    /// may have come together with any of another.
+    pub(crate) fn looks<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
+        let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
+        interim::together(runs.into_iter().map(|run| self.runs[run].header.looks.len()))
     }
 
     /// Whether a store is part of the harness.

@@ -78,6 +78,9 @@ pub const HEADING: Style = Style::new().bold();
 /// Where something failed.
 pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
 
+/// The style of changes for the better.
+pub const GOOD: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Green)));
+
 /// On which part of the machines: `on most machines (7 of 9)`.
 pub fn on(some: usize, all: usize) -> String {
     let which = match some {

@@ -3,6 +3,7 @@
 use storebench_core::result::{Measured, OVERALL, OperationResult, Round};
 
 use super::merge::{Entry, measured};
+use crate::column::{MAX, P99, P999};
 use crate::stats::trend::Trend;
 use crate::stats::{Summary, median, quantile};
 
@@ -34,9 +35,9 @@ impl Figure {
             Figure::Speed => all()?.per_second(),
             Figure::Files => Some(round.disk.allocated_bytes as f64),
             Figure::Written => Some(all()?.counters.as_ref()?.written_bytes? as f64),
-            Figure::P99 => Some(all()?.latency.p99_ns as f64),
-            Figure::P999 => Some(all()?.latency.p999_ns as f64),
-            Figure::Longest => Some(all()?.latency.max_ns as f64),
+            Figure::P99 => P99.of_operation(all()?),
+            Figure::P999 => P999.of_operation(all()?),
+            Figure::Longest => MAX.of_operation(all()?),
         }
     }
 }

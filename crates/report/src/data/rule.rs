@@ -3,7 +3,9 @@
 use storebench_core::measure::clock::HIDDEN_NS;
 use storebench_core::units::rough_ns;
 
-use crate::stats::{ENOUGH_BLOCKS, MIN_BLOCKS, Rule, THRESHOLD};
+use crate::judge::Rule;
+use crate::judge::place::ENOUGH_BLOCKS;
+use crate::stats::{MIN_BLOCKS, THRESHOLD};
 
 /// The meaning of "too close to call" by a rule.
 pub fn rule_text(rule: Rule) -> String {

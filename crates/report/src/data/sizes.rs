@@ -14,10 +14,11 @@ use storebench_core::result::{Limited, OVERALL};
 use super::matrix::{ByPosition, Sorted, competing_series, operations, ranked_stores, terms};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::joined;
-use crate::column::{Column, MEAN_LATENCY, THROUGHPUT};
+use crate::column::{Column, MEAN_LATENCY, P99, THROUGHPUT};
+use crate::judge::place::{Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::cliff::{self, Cliff};
-use crate::stats::{Better, Ratio, Resolution, Series, Summary, Terms, compare, decide_on};
+use crate::stats::{Better, Ratio, Resolution, Series, Summary, compare};
 
 /// Sizes are told apart by thousandths of the memory.
 const PARTS: f64 = 1000.0;
@@ -255,7 +256,7 @@ fn falls(
     let terms = Terms { resolution: Resolution::default(), ..terms(&headers, entries, name, &THROUGHPUT) };
     let standings = decide_on(&kept, Better::Higher, terms);
     if standings.len() > 1 {
-        standings.iter().for_each(|standing| found[standing.index].falls_least = standing.wins);
+        standings.iter().for_each(|standing| found[standing.index].falls_least = standing.verdict.wins());
     }
     mark_last(&mut found);
     found.sort_by(|a, b| {
@@ -281,14 +282,8 @@ fn at_size(
     name: &str,
 ) -> Option<AtSize> {
     let entries = sizes.get(&((times * PARTS).round() as u64))?;
-    let p99 = crate::column::COLUMNS.iter().find(|column| column.id == "latency_p99");
     let of = |column: &Column| summary(&competing_series(entries, name, column));
-    Some(AtSize {
-        times,
-        per_second: summary(series)?,
-        latency_ns: of(&MEAN_LATENCY),
-        p99_ns: p99.and_then(of),
-    })
+    Some(AtSize { times, per_second: summary(series)?, latency_ns: of(&MEAN_LATENCY), p99_ns: of(&P99) })
 }
 
 fn summary(series: &Series<BlockKey>) -> Option<Summary> {

@@ -163,7 +163,7 @@ pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item 
             }
         }
         for omitted in &run.header.left_out {
-            count_in(&mut left_out, one_line(&omitted.reason), || omitted.cell.id());
+            count_in(&mut left_out, one_line(&omitted.reason.to_string()), || omitted.cell.id());
         }
     }
     Missing { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }

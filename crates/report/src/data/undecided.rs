@@ -1,26 +1,18 @@
 //! The trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
 //! likeliest to decide for the time that they take.
 //!
-//! A pair is looked at after planned numbers of blocks alone ([`looks`]), each time by intervals that allow for all of these looks: a
+//! A pair is looked at after planned numbers of blocks alone ([`interim`]), each time by intervals that allow for all of these looks: a
 //! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks a store that
 //! is measured goes on.
 
 use std::collections::BTreeMap;
 
-use statrs::distribution::{ContinuousCDF, Normal};
 use storebench_core::cell::Cell;
 use storebench_core::result::{Run, RunHeader};
 
-use super::looks::{self, Look};
-use super::matrix::{Contender, Contest, Here, Sorted, figures};
+use super::matrix::{Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
-use crate::stats::{MIN_BLOCKS, Ratio, Rule, t_quantile};
-
-/// Two stores are alike that differ by less, where no precision is asked for.
-const ALIKE: f64 = 0.03;
-
-/// A pair that even the last look decides with a lower probability is left.
-const WORTH_TRYING: f64 = 0.1;
+use crate::judge::interim::{self, Look};
 
 /// The cells of the next block, at their places among `cells`, in the order in which they are to run; empty where nothing is
 /// left to decide, or no further look is planned. `precision`: each ratio that decides a winner is to be known to within this
@@ -63,7 +55,7 @@ impl Place {
         let blocks = here.values().map(|entries| entries.len()).max()? as u32;
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
         let next = *next.filter(|_| blocks < last)?;
-        let levels = looks::levels(&[header]);
+        let levels = interim::levels(&[header]);
         let coming =
             |blocks| Look { blocks, confidence: if blocks < last { levels.early } else { levels.end } };
         let (next, last) = (coming(next), coming(last));
@@ -71,7 +63,7 @@ impl Place {
         let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
         let mut chances: BTreeMap<String, f64> = BTreeMap::new();
         for contest in contests {
-            for (store, chance) in open(&contest, precision, (next, last)) {
+            for (store, chance) in interim::open(&contest.contenders, precision, (next, last)) {
                 let most = chances.entry(store.to_owned()).or_insert(chance);
                 *most = most.max(chance);
             }
@@ -92,97 +84,12 @@ impl Place {
     }
 }
 
-/// The stores of the pairs that are undecided at a position, each with the chance that the next look decides its pair, 1 at most.
-/// Those that even the last look will hardly decide are not among them.
-fn open(contest: &Contest, precision: Option<f64>, (next, last): (Look, Look)) -> Vec<(&str, f64)> {
-    let Some((best, others)) = contest.contenders.split_first() else { return Vec::new() };
-    let mut all = Vec::new();
-    for (rank, other) in others.iter().enumerate() {
-        let is_open = match precision {
-            // A winner is decided by the ratio of the second to the best.
-            Some(share) => rank == 0 && !is_known(other, share),
-            None => other.wins && !is_decided(other),
-        };
-        // No trial can mend a figure of zero, which has no ratio.
-        let Some(ratio) = other.times_worse.filter(|_| is_open && other.rule != Some(Rule::Crowded)) else {
-            continue;
-        };
-        if precision.is_some() || is_worth_trying(ratio, last) {
-            let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
-            all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
-        }
-    }
-    all
-}
-
-/// Whether the last look may decide a pair.
-pub(super) fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
-    chance(ratio, last) >= WORTH_TRYING
-}
-
-/// The probability that a look after so many blocks decides a pair with this ratio, if the figures go on to vary as they do: that
-/// its interval will exclude 1, or lie close enough around it to call both alike. What is known of the ratio is what its blocks tell, so
-/// that of a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
-/// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
-pub fn chance(ratio: Ratio, look: Look) -> f64 {
-    let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
-    let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
-    // The mean over all blocks may yet come to lie so far from the mean of those that were run.
-    let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
-    let below = |bound: f64| match Normal::new(here, spread) {
-        Ok(means) => means.cdf(bound),
-        Err(_) => f64::from(here < bound),
-    };
-    let told = below(-then) + 1.0 - below(then);
-    let room = (ALIKE.ln_1p() - then).max(0.0);
-    (told + below(room) - below(-room)).min(1.0)
-}
-
-/// The width that is asked for, a share of a ratio, in parts of the one that a look is likely to find; 1 at most.
-fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
-    forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
-}
-
-/// The standard error of a ratio, and half of its interval after a look, both of its logarithm; `None` where too few blocks have run to
-/// tell.
-fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
-    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
-    let now = (interval.high / ratio.ratio.value).ln();
-    let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
-    let error = now / quantile(ratio.blocks, interval.confidence);
-    let narrower = (ratio.blocks as f64 / f64::from(look.blocks)).sqrt();
-    Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
-}
-
-/// Whether a store is told from the best, or known to be like it.
-fn is_decided(other: &Contender) -> bool {
-    looks::is_clear(other.rule, other.times_worse, ALIKE)
-        || matches!(other.rule, Some(Rule::Clock | Rule::Little))
-}
-
-/// Whether the ratio of the second to the best is known to within `share` of itself to either side. A ratio without an interval is
-/// not known at all; a difference that the clock can't tell is known well enough.
-fn is_known(second: &Contender, share: f64) -> bool {
-    let Some(ratio) = second.times_worse else { return true };
-    if second.rule == Some(Rule::Clock) && ratio.blocks >= MIN_BLOCKS {
-        return true;
-    }
-    // A range is no interval.
-    let interval = ratio.ratio.interval.filter(|_| second.rule == Some(Rule::Interval));
-    interval.is_some_and(|interval| {
-        let value = ratio.ratio.value;
-        interval.high - value <= share * value && value - interval.low <= share * value
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use storebench_core::units::CountRange;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
-    use crate::stats::tests::normal;
-    use crate::stats::{Series, compare_at};
 
     /// The stores of the next block after blocks of these stores, each with its nanoseconds by block.
     fn after(
@@ -194,7 +101,7 @@ mod tests {
         let block =
             |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
-        run.header.looks = looks::from(1);
+        run.header.looks = interim::from(1);
         let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
         let mut next: Vec<&str> = next(&run, &cells, &[], precision)
             .into_iter()
@@ -235,29 +142,6 @@ mod tests {
     }
 
     #[test]
-    fn a_look_decides_as_many_pairs_as_was_foretold() {
-        const BLOCKS: usize = 8;
-        const LOOK: usize = 32;
-        let confidence = looks::confidence(looks::from(1).len());
-        let mut random = fastrand::Rng::with_seed(4);
-        let (mut foretold, mut came) = (0.0, 0.0);
-        for _ in 0..4_000 {
-            // The chance takes any difference for as likely as any other before it is looked at.
-            let apart = random.f64() * 3.0 - 1.5;
-            let logs: Vec<f64> = (0..LOOK).map(|_| apart + normal(&mut random)).collect();
-            let ratio = |blocks: usize| {
-                let series =
-                    |logs: &[f64]| logs.iter().map(|log| log.exp()).enumerate().collect::<Series<usize>>();
-                compare_at(&series(&logs[..blocks]), &series(&vec![0.0; blocks]), confidence).unwrap()
-            };
-            foretold += chance(ratio(BLOCKS), Look { blocks: LOOK as u32, confidence });
-            let interval = ratio(LOOK).ratio.interval.unwrap();
-            came += f64::from(u8::from(interval.low > 1.0 || interval.high < 1.0));
-        }
-        assert!((0.95..1.05).contains(&(foretold / came)), "{foretold} foretold, {came} came");
-    }
-
-    #[test]
     fn a_precision_is_reached_at_planned_looks() {
         let (one, other) = (noisy(1000.0, 0.002, 1), noisy(1500.0, 0.0, 1));
         let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &one), ("redb", &other)];
@@ -285,7 +169,7 @@ mod tests {
             ]
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
-        run.header.looks = looks::from(1);
+        run.header.looks = interim::from(1);
         let cells: Vec<Cell> = run.trials.iter().take(4).map(|trial| trial.cell.clone()).collect();
         let first = |run: &Run| next(run, &cells, &[], None).first().map(|index| index / 2);
         assert_eq!(first(&run), Some(1));

@@ -89,7 +89,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     trials::write(merged.runs, &mut tables)?;
     figures::write(report, &mut tables)?;
     sections::write(report, &mut tables)?;
-    out.execute(include_str!("sql/views.sql"))?;
+    out.execute(&with_figures(include_str!("sql/views.sql"), ""))?;
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
 
@@ -97,7 +97,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
 const AXES: &str =
     "    -- a column for each axis, and two more for the bounds of one whose values are ranges\n";
 
-/// The line of the schema that the figures of operations replace.
+/// The line of the schema, and of the views, that the figures of operations replace.
 const FIGURES: &str = "    -- a column for each figure of operations\n";
 
 /// The statements that make the tables.
@@ -105,11 +105,16 @@ fn schema(merged: &Merged<'_>) -> String {
     let mut axes = merged.layout.axes().to_vec();
     axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
     let columns: Vec<String> = axes.into_iter().flat_map(|axis| columns(merged, axis)).collect();
-    // A number without a fraction is kept as a whole one.
-    let figures = COLUMNS.iter().filter(|column| column.is_of_operation());
-    let figures: String = figures.map(|column| format!("    {} NUMERIC,\n", column.sql_name())).collect();
     let tables = include_str!("sql/schema.sql").replace(AXES, &(columns.join(",\n") + "\n"));
-    tables.replace(FIGURES, &figures) + &sections::schema()
+    // A number without a fraction is kept as a whole one.
+    with_figures(&tables, " NUMERIC") + &sections::schema()
+}
+
+/// Statements with a column, and its type, for each figure of operations.
+fn with_figures(statements: &str, kind: &str) -> String {
+    let figures = COLUMNS.iter().filter(|column| column.is_of_operation());
+    let figures: String = figures.map(|column| format!("    {}{kind},\n", column.sql_name())).collect();
+    statements.replace(FIGURES, &figures)
 }
 
 /// The columns of an axis. Where some cells have no value on it, it may be null.
@@ -238,21 +243,11 @@ mod tests {
         let mut out = Listener::default();
         write(&Report::new(&Merged::new(&runs, &["null"])), &mut out).unwrap();
         let succeeded = runs[0].trials.iter().filter(|trial| trial.ok().is_some()).count();
-        assert_eq!((out.rows["runs"], out.rows["trials"]), (1, runs[0].trials.len()));
-        assert_eq!(out.rows["operations"], 4 * succeeded);
-        assert_eq!(out.rows["counters"], (4 + 2) * succeeded);
+        assert_eq!((out.rows["run_json"], out.rows["trial_json"]), (1, runs[0].trials.len()));
+        assert_eq!(out.rows["operation_figures"], 4 * succeeded);
         assert_eq!(out.rows["left_out"], runs[0].header.left_out.len());
         assert!(out.rows["figures"] > 10_000 && out.rows["contests"] > 1_000, "{:?}", out.rows);
         assert!(out.statements.last().unwrap().starts_with("COMMIT"));
-    }
-
-    #[test]
-    fn rounds_have_a_table_of_their_own() {
-        let samples = [samples::Sample::new("lmdb").rounds(3), samples::Sample::new("redb")];
-        let runs = [samples::run("box", &samples)];
-        let mut out = Listener::default();
-        write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
-        assert_eq!((out.rows["rounds"], out.rows["operations"]), (3 * 4, 2 * 4));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::Outcome;
+use storebench_core::result::{Outcome, Reason};
 
 use super::axes::Axes;
 use crate::data::matrix::{Matrix, Sorted};
@@ -34,7 +34,7 @@ pub struct Row<'a> {
     /// Why it has no figure; `None` where it has.
     pub why: Option<Why>,
     /// The reason in full, where one is known.
-    pub reason: Option<&'a str>,
+    pub reason: Option<Cow<'a, str>>,
 }
 
 impl Row<'_> {
@@ -74,17 +74,19 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
 fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
     let layout = &merged.layout;
     let omitted = group.left_out.iter();
-    let left_out: BTreeMap<(Position, Cow<'_, str>), &str> =
+    let left_out: BTreeMap<(Position, Cow<'_, str>), &Reason> =
         omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), o.reason)).collect();
     for row in rows.values_mut() {
         let Key { at, store, .. } = row.key.clone();
         row.reason = match row.why {
-            Some(Why::LeftOut | Why::NotApplicable) => left_out.get(&(at, store)).copied(),
+            Some(Why::LeftOut | Why::NotApplicable) => {
+                left_out.get(&(at, store)).map(|reason| reason.to_string().into())
+            }
             Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
-                Outcome::Unsupported { message } => Some(message.as_str()),
+                Outcome::Unsupported { message } => Some(message.as_str().into()),
                 _ => None,
             }),
-            Some(Why::NotRanked) => row.entries.iter().find_map(Entry::not_ranked),
+            Some(Why::NotRanked) => row.entries.iter().find_map(Entry::not_ranked).map(Cow::Borrowed),
             _ => None,
         };
     }
@@ -115,7 +117,7 @@ pub struct Cells {
 
 impl Cells {
     /// Turns rows into columns.
-    pub fn new(rows: &[Row<'_>], stores: &IndexSet<&str>, axes: &Axes, reasons: &IndexSet<&str>) -> Cells {
+    pub fn new(rows: &[Row<'_>], stores: &IndexSet<&str>, axes: &Axes, reasons: &IndexSet<String>) -> Cells {
         let mut cells = Cells { at: axes.numbers(rows.iter().map(|row| &row.key.at)), ..Cells::default() };
         for row in rows {
             cells.group.push(row.key.group);
@@ -123,7 +125,7 @@ impl Cells {
             cells.succeeded.push(row.succeeded());
             cells.trials.push(row.entries.len());
             cells.why.push(row.why.map_or("", Why::name));
-            cells.reason.push(row.reason.and_then(|reason| reasons.get_index_of(reason)));
+            cells.reason.push(row.reason.as_deref().and_then(|reason| reasons.get_index_of(reason)));
         }
         cells
     }
@@ -141,13 +143,13 @@ mod tests {
     fn what_was_left_out_or_unsupported_has_its_reason() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
         let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOut { cell, reason: "does not offer it".into() });
+        run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("does not offer it".into()) });
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = rows(&merged, &matrices);
         let reasons: Vec<(&str, Option<&str>)> =
-            rows.iter().map(|row| (&*row.key.store, row.reason)).collect();
+            rows.iter().map(|row| (&*row.key.store, row.reason.as_deref())).collect();
         assert_eq!(
             reasons,
             [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
@@ -159,7 +161,7 @@ mod tests {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("no O_DIRECT")]);
         run.header.plan = "workload = \"device\"".into();
         let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+        run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("too large".into()) });
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
@@ -173,7 +175,7 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = rows(&merged, &matrices);
-        let of = |row: &Row<'_>| (row.why, row.reason.map(str::to_owned), row.succeeded());
+        let of = |row: &Row<'_>| (row.why, row.reason.clone().map(Cow::into_owned), row.succeeded());
         assert_eq!(of(&rows[0]), (None, None, 1));
         assert_eq!(of(&rows[1]), (Some(Why::NotRanked), Some("built with assertions".into()), 1));
     }

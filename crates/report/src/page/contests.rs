@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::numbers::rounded;
-use crate::data::matrix::Contender;
-use crate::stats::Rule;
+use crate::judge::place::Contender;
+use crate::judge::{Rule, Verdict};
 
 /// Standings by the cells' numbers; `null` where a store has no figure.
 #[derive(Debug, Serialize)]
@@ -35,12 +35,12 @@ impl Contests {
 
     /// Sets a cell's.
     pub fn set(&mut self, cell: usize, contender: &Contender) {
-        self.standing[cell] = Some(match (contender.wins, contender.rule) {
-            (true, None) => 0,
-            (true, Some(_)) => 1,
-            (false, _) => 2,
+        self.standing[cell] = Some(match contender.verdict {
+            Verdict::Best => 0,
+            other if other.wins() => 1,
+            _ => 2,
         });
-        self.rule[cell] = contender.rule.map(|rule| match rule {
+        self.rule[cell] = contender.verdict.rule().map(|rule| match rule {
             Rule::Interval => 0,
             Rule::Threshold => 1,
             Rule::Clock => 2,

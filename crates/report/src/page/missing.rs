@@ -10,14 +10,15 @@ use storebench_core::units::{counted, grouped, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
-use crate::data::crowd;
+use crate::data::contention;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::saturated;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
+use crate::judge::place::ENOUGH_BLOCKS;
 use crate::markup::{Html, Part, Tag, list, p, small, tag};
-use crate::stats::{ENOUGH_BLOCKS, MIN_BLOCKS};
+use crate::stats::MIN_BLOCKS;
 
 /// Kinds that are listed before the rest is only counted.
 const LISTED: usize = 40;
@@ -115,7 +116,7 @@ impl Doubts {
         let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
         let rest =
-            [crowd::lines(merged), saturated::lines(merged), impossible, builds, of_the_machine(merged)]
+            [contention::lines(merged), saturated::lines(merged), impossible, builds, of_the_machine(merged)]
                 .concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();

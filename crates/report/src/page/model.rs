@@ -65,7 +65,7 @@ pub struct Model<'a> {
     rows: Vec<MatrixRow>,
     cells: Cells,
     /// Why cells have no figures.
-    reasons: IndexSet<&'a str>,
+    reasons: IndexSet<String>,
     /// Figures of trials, by column.
     trial: IndexMap<&'static str, Figures>,
     /// Figures of operations, by operation and column.
@@ -150,7 +150,8 @@ impl<'a> Model<'a> {
         let rows = super::cells::rows(merged, matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
         let stores = stores(merged, &names);
-        let reasons: IndexSet<&str> = rows.iter().filter_map(|row| row.reason).collect();
+        let reasons: IndexSet<String> =
+            rows.iter().filter_map(|row| row.reason.as_deref().map(str::to_owned)).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
         let axes = Axes::of(rows.iter().map(|row| &row.key.at));
         let matrix_rows = matrix_rows(matrices);

@@ -4,7 +4,7 @@ use storebench_core::units::three_digits;
 
 use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll, small, table, tag};
 use crate::section::view::{Group, Head, View};
-use crate::section::{Block, Cell, Column, Fold, Open, Section, Table, Tone};
+use crate::section::{Block, Cell, Column, Drawing, Fold, Open, Section, Table, Tone};
 
 /// Shades between the best and what takes four times as much.
 const SHADES: f64 = 6.0;
@@ -51,7 +51,8 @@ fn chart(name: &str, number: usize) -> Html {
     }
 }
 
-fn figures(table: &Table) -> Html {
+/// A table's figures.
+pub fn figures(table: &Table) -> Html {
     let view = table.view(true);
     if !table.is_heat() {
         return Html::of(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
@@ -76,9 +77,13 @@ fn rows(view: &View<'_>, groups: &[Group<'_>], titled: bool) -> Vec<Tag> {
             rows.push(tag("tr").with(head.with(title)));
         }
         for line in &group.lines {
-            let mut cells = line.iter().zip(&view.heads);
-            let first = cells.next().map(|(cells, _)| inner(cells, ""));
-            rows.push(row(first, cells.map(|(cells, head)| cell(cells, head)).collect::<Vec<_>>()));
+            let (named, rest) = line.split_at(view.labels.min(1));
+            let heads = view.heads.iter().skip(named.len());
+            let rest: Vec<Tag> = rest.iter().zip(heads).map(|(cells, head)| cell(cells, head)).collect();
+            rows.push(match named {
+                [] => tag("tr").with(rest),
+                [name, ..] => row(inner(name, ""), rest),
+            });
         }
     }
     rows
@@ -93,6 +98,8 @@ pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
     let inner = inner(cells, head.empty);
     match cells.first().map(|(_, cell)| &cell.tone) {
         Some(Tone::Dim) => tag("td").class("none").with(small(inner)),
+        Some(Tone::Worse) => tag("td").class("worse").with(inner),
+        Some(Tone::Better) => tag("td").class("better").with(inner),
         Some(Tone::Heat(times)) => tag("td").class(&format!("h{}", shade(*times))).with((
             inner,
             BREAK,
@@ -107,6 +114,9 @@ pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
 pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let of = |(column, cell): &(&Column, &Cell)| {
         let text = cell.in_words(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
+        if let Some(drawing) = &cell.drawing {
+            return Html::of(span(drawing, &text));
+        }
         let text = if cell.best { Html::of(tag("b").with(text)) } else { Html::of(text) };
         let notes = cell.notes.iter().map(|note| (BREAK, small(note)));
         Html::of((text, notes.collect::<Vec<_>>()))
@@ -115,4 +125,18 @@ pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
         [] => Html::of(empty.replace('-', "–")),
         cells => Html::joined(cells.iter().map(of), BREAK),
     }
+}
+
+/// A drawing of a change: no change in the middle, the interval as a line, the value as a dot.
+fn span(drawing: &Drawing, words: &str) -> Tag {
+    let at = |share: f64| 100.0 + share * 98.0;
+    let line = |from: f64, to: f64, above: &str, below: &str| {
+        let line = tag("line").attr("x1", format!("{from:.1}")).attr("x2", format!("{to:.1}"));
+        line.attr("y1", above).attr("y2", below)
+    };
+    let interval = drawing.ends.map(|[low, high]| line(at(low), at(high), "10", "10"));
+    let value = tag("circle").attr("cx", format!("{:.1}", at(drawing.value))).attr("cy", "10");
+    let svg = tag("svg").class("span").attr("viewBox", "0 0 200 20").attr("role", "img");
+    let svg = svg.attr("aria-label", words);
+    svg.with((line(100.0, 100.0, "0", "20").class("none"), interval, value.attr("r", "4")))
 }

@@ -3,10 +3,11 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{Course, Epoch, OperationResult, Second, TrialResult};
+use storebench_core::result::{Course, Epoch, Latency, OperationResult, Second, TrialResult};
 
 use super::cells::Row;
 use super::numbers::rounded;
+use crate::column::{Column, MAX, P50, P99};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Literal};
 
@@ -37,14 +38,16 @@ struct Timeline {
     at_s: Vec<f64>,
     /// Operations in a second, on average.
     per_s: Vec<f64>,
-    /// Of several seconds the worst one's.
-    p50_ns: Vec<u64>,
-    p99_ns: Vec<u64>,
-    max_ns: Vec<u64>,
+    /// [`LATENCIES`], of several seconds the worst one's.
+    #[serde(flatten)]
+    latencies: IndexMap<String, Vec<u64>>,
     /// The machine's own figures, on average; those that are known.
     #[serde(flatten)]
     machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
+
+/// The latencies that are drawn.
+const LATENCIES: [Column; 3] = [P50, P99, MAX];
 
 /// Figures of the machine: what the page calls them, and the figures of a course whose sum they are.
 const MACHINE: [(&str, &[&str]); 16] = [
@@ -120,14 +123,12 @@ fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
     // A second without an operation has no entry in the results, and is a point here: nothing was done in it.
     for at in (0..span as u32).step_by(step as usize) {
         let within = seconds.iter().filter(|second| (at..at + step).contains(&second.at_s));
-        let worst = |of: fn(&Second) -> u64| within.clone().map(of).max().unwrap_or(0);
+        let worst = |column: Column| {
+            within.clone().filter_map(|second| column.of_latency(&of_second(second))).max().unwrap_or(0)
+        };
         let count: u64 = within.clone().map(|second| second.count).sum();
         steps.push((f64::from(at), f64::from(step)));
-        line.push(
-            f64::from(at),
-            count as f64 / f64::from(step),
-            [worst(|second| second.p50_ns), worst(|second| second.p99_ns), worst(|second| second.max_ns)],
-        );
+        line.push(f64::from(at), count as f64 / f64::from(step), worst);
     }
     line.with_machine(found, &steps)
 }
@@ -143,18 +144,31 @@ fn by_epochs(cell: usize, found: Found<'_>, points: usize) -> Timeline {
     for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
         let (at, lasted) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
         steps.push((at, lasted));
-        line.push(at, epoch.count as f64 / lasted, [epoch.p50_ns, epoch.p99_ns, epoch.max_ns]);
+        let latency = of_epoch(epoch);
+        let of = |column: Column| column.of_latency(&latency).unwrap_or_default();
+        line.push(at, epoch.count as f64 / lasted, of);
     }
     line.with_machine(found, &steps)
 }
 
+/// What a second holds of its latencies.
+fn of_second(second: &Second) -> Latency {
+    Latency { p50_ns: second.p50_ns, p99_ns: second.p99_ns, max_ns: second.max_ns, ..Latency::default() }
+}
+
+/// What an epoch holds of its latencies.
+fn of_epoch(epoch: &Epoch) -> Latency {
+    let Epoch { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, .. } = *epoch;
+    Latency { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, ..Latency::default() }
+}
+
 impl Timeline {
-    fn push(&mut self, at_s: f64, per_s: f64, [p50_ns, p99_ns, max_ns]: [u64; 3]) {
+    fn push(&mut self, at_s: f64, per_s: f64, latency: impl Fn(Column) -> u64) {
         self.at_s.push(at_s);
         self.per_s.push(rounded(per_s, 4));
-        self.p50_ns.push(p50_ns);
-        self.p99_ns.push(p99_ns);
-        self.max_ns.push(max_ns);
+        for column in LATENCIES {
+            self.latencies.entry(column.sql_name()).or_default().push(latency(column));
+        }
     }
 
     /// The same with what the machine did in these steps, where it is known when in the trial they were.
@@ -242,7 +256,8 @@ mod tests {
         let trial = trial(|operation| operation.series = seconds, None);
         let line = by_seconds(3, found(&trial), 100);
         assert_eq!((line.at_s[1], line.at_s.len()), (10.0, 100));
-        assert_eq!((line.max_ns[50], line.p99_ns[50], line.max_ns[49]), (9000, 7000, 9));
+        let [p99, max] = ["p99_ns", "max_ns"].map(|latency| &line.latencies[latency]);
+        assert_eq!((max[50], p99[50], max[49]), (9000, 7000, 9));
         assert_eq!((line.per_s[59], line.per_s[60]), (10.0, 0.0));
     }
 
@@ -301,7 +316,10 @@ mod tests {
         };
         let trial = trial(change, Some(course()));
         let line = by_epochs(0, found(&trial), 100);
-        assert_eq!((line.at_s.as_slice(), line.per_s[0], line.p99_ns[1]), (&[0.0, 1.5][..], 20.0, 7));
+        assert_eq!(
+            (line.at_s.as_slice(), line.per_s[0], line.latencies["p99_ns"][1]),
+            (&[0.0, 1.5][..], 20.0, 7)
+        );
         assert_eq!(line.machine["memory"], [Some(4.5e6), None]);
     }
 }

@@ -43,6 +43,8 @@ pub enum Place {
     Group,
     /// In each line.
     Line,
+    /// The same, of what marks a line and does not name it.
+    Mark,
     /// As heads of columns, one for each of its values.
     Across,
     /// Below each of those heads; what several such columns have stands in one place, line by line.

@@ -52,7 +52,8 @@ impl Table {
         let is_told =
             |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some_and(tells));
         let at = |wanted: Place| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
-        let lines: Vec<usize> = at(Place::Line).filter(|place| is_told(*place)).collect();
+        let is_own = |place: &usize| matches!(columns[*place].place, Place::Line | Place::Mark);
+        let lines: Vec<usize> = (0..columns.len()).filter(is_own).filter(|place| is_told(*place)).collect();
         let (spread, across) = (at(Place::Spread).collect::<Vec<usize>>(), at(Place::Across).next());
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
@@ -131,7 +132,8 @@ impl Table {
             let mut below = groups.iter().flat_map(|group| &group.lines).flat_map(|line| &line[index]);
             Head { text, right, marked: below.any(|(_, cell)| cell.best), empty }
         });
-        View { heads: heads.collect(), labels: labels.max(1), groups }
+        let is_named = lines.first().is_none_or(|place| columns[*place].place != Place::Mark);
+        View { heads: heads.collect(), labels: if is_named { labels.max(1) } else { 0 }, groups }
     }
 }
 

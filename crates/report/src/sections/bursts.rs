@@ -3,7 +3,7 @@
 use storebench_core::result::{Burst, Measured};
 
 use super::of_stores::{self, Row};
-use crate::column::Unit;
+use crate::column::{P99, Unit};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
 use crate::stats::{median, quantile};
@@ -28,7 +28,7 @@ const BURSTS: Shape = Shape {
         Column::real("load", Unit::Share).at(Place::Line, "load"),
         Column::whole("trials"),
         Column::real("steps", Unit::PerSecond).at(Place::Line, "steps"),
-        Column::real("latency_p99", Unit::Nanoseconds).at(Place::Line, "p99"),
+        Column::real(P99.id, P99.unit).at(Place::Line, P99.title),
         Column::whole("burst").at(Place::Line, "burst of"),
         Column::whole("within_10_ms").at(Place::Line, "in 10 ms"),
         Column::whole("within_100_ms").at(Place::Line, "in 100 ms"),
@@ -88,7 +88,7 @@ fn cells(all: &[&Burst]) -> Row {
         ("load", Cell::or_none(load(all), Cell::real)),
         ("trials", Cell::whole(all.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
-        ("latency_p99", real(&|burst| burst.latency.p99_ns)),
+        (P99.id, real(&|burst| P99.of_latency(&burst.latency).unwrap_or_default())),
         ("burst", whole(&|burst| burst.steps)),
         ("within_10_ms", whole(&|burst| burst.within_10_ms)),
         ("within_100_ms", whole(&|burst| burst.within_100_ms)),

@@ -4,9 +4,10 @@ use storebench_core::result::{BadState, Control, Finding, Phase};
 use storebench_core::units::{counted, rough_ns, three_digits};
 
 use crate::column::Unit;
-use crate::data::cuts::{CONFIDENCE, Looked, looked};
+use crate::data::cuts::{Looked, looked};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
+use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole};
 use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
 use crate::stats::quantile;
 
@@ -118,10 +119,13 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let some = |finding: Finding| Cell::whole_unless_0(cuts.of(finding));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
-    let (no_flush, last_flush) = (one.control(Control::NoFlush), one.control(Control::LastFlush));
-    let (early, in_place) = (one.control(Control::EarlyAcknowledgement), one.control(Control::InPlace));
+    let (no_flush, last_flush) =
+        (control(&one.cuts, Control::NoFlush), control(&one.cuts, Control::LastFlush));
+    let (early, in_place) =
+        (control(&one.cuts, Control::EarlyAcknowledgement), control(&one.cuts, Control::InPlace));
     let phases = [Phase::Creating, Phase::Settling, Phase::Recovering].map(|phase| one.phase(phase));
-    let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
+    let holds =
+        one.tier.and_then(|tier| holds(&one.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
     let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     vec![
         ("sessions", Cell::count(cuts.sessions)),
@@ -177,14 +181,16 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
     if states == 0 {
         return one.not_made.as_ref().map(|why| format!("{store}: no state was looked at: {why}"));
     }
-    let found = match one.at_most() {
+    let found = match at_most(&one.cuts) {
         Some(most) => format!(
             "nothing acknowledged was lost in {}: at most {} % of such cuts lose anything ({:.0} % confidence)",
             counted(states, "state"),
             three_digits(most * 100.0),
             CONFIDENCE * 100.0
         ),
-        None if one.is_whole() => format!("nothing acknowledged was lost in {}", counted(states, "state")),
+        None if is_whole(&one.cuts) => {
+            format!("nothing acknowledged was lost in {}", counted(states, "state"))
+        }
         None => {
             let kinds = Finding::ALL.into_iter().filter(|kind| *kind != Finding::Held && cuts.of(*kind) > 0);
             let kinds: Vec<String> =
@@ -198,12 +204,12 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
             format!("of {}, {}{lost}", counted(states, "state"), kinds.join(", "))
         }
     };
-    let caught = |control: Control| {
-        let (states, caught) = one.control(control);
-        (states > 0).then(|| format!("{caught} of {states} where {}", control.words()))
+    let caught = |of: Control| {
+        let (states, caught) = control(&one.cuts, of);
+        (states > 0).then(|| format!("{caught} of {states} where {}", of.words()))
     };
     let controls: Vec<String> = Control::ALL.into_iter().filter_map(caught).collect();
-    let checked = match (controls.is_empty(), one.is_sound()) {
+    let checked = match (controls.is_empty(), is_sound(&one.cuts)) {
         (true, _) => ". Nothing checked this check".to_owned(),
         (false, true) => format!(". The check saw {}", controls.join(", ")),
         (false, false) => format!(". It saw too little to count: {}", controls.join(", ")),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use storebench_core::result::{Recovery, Reopened};
 use storebench_core::units::counted;
+use storebench_core::words::words;
 
 use crate::column::Unit;
 use crate::data::matrix::Sorted;
@@ -93,28 +94,21 @@ struct Opened {
 }
 
 /// The ways in which a store begins, by their words in the table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 enum After {
     Creating,
     Kill,
     Close,
+    #[strum(serialize = "kill, cold")]
     ColdKill,
+    #[strum(serialize = "close, cold")]
     ColdClose,
+    #[strum(serialize = "power cut")]
     Cut,
 }
 
-impl After {
-    fn words(self) -> &'static str {
-        match self {
-            After::Creating => "creating",
-            After::Kill => "kill",
-            After::Close => "close",
-            After::ColdKill => "kill, cold",
-            After::ColdClose => "close, cold",
-            After::Cut => "power cut",
-        }
-    }
-}
+words!(After);
 
 /// The openings of a store with so many records.
 type Ways = BTreeMap<After, Opened>;
@@ -246,7 +240,7 @@ fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
 /// All that is known of openings of one kind.
 fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
     [
-        ("after", Cell::text(after.words())),
+        ("after", Cell::text(after.name())),
         ("openings", Cell::whole(opened.number)),
         ("open_p50", at(&opened.open_ns, 0.5)),
         ("first_read_p50", at(&opened.first_read_ns, 0.5)),

@@ -2,7 +2,7 @@
 
 use storebench_core::units::three_digits;
 
-use crate::column::Unit;
+use crate::column::{MAX, P99, P999, Unit};
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Group, Merged};
 use crate::data::names::joined;
@@ -37,9 +37,9 @@ const ROUNDS: Shape = Shape {
         Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
         Column::estimate("disk_allocated", Unit::Bytes).at(Place::Spread, ""),
         Column::estimate("written", Unit::Bytes).at(Place::Spread, ""),
-        Column::estimate("latency_p99", Unit::Nanoseconds).at(Place::Spread, ""),
-        Column::estimate("latency_p999", Unit::Nanoseconds).at(Place::Spread, ""),
-        Column::estimate("latency_max", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::estimate(P99.id, P99.unit).at(Place::Spread, ""),
+        Column::estimate(P999.id, P999.unit).at(Place::Spread, ""),
+        Column::estimate(MAX.id, MAX.unit).at(Place::Spread, ""),
         Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
     ],
 };
@@ -99,9 +99,9 @@ fn of_figure(
         Figure::Speed => ("ops/s", "throughput", Unit::PerSecond),
         Figure::Files => ("files", "disk_allocated", Unit::Bytes),
         Figure::Written => ("written", "written", Unit::Bytes),
-        Figure::P99 => ("p99", "latency_p99", Unit::Nanoseconds),
-        Figure::P999 => ("p99.9", "latency_p999", Unit::Nanoseconds),
-        Figure::Longest => ("longest", "latency_max", Unit::Nanoseconds),
+        Figure::P99 => (P99.title, P99.id, P99.unit),
+        Figure::P999 => (P999.title, P999.id, P999.unit),
+        Figure::Longest => ("longest", MAX.id, MAX.unit),
     };
     let growth = last_over_first(entries, figure).map(|growth| growth.mean);
     let growth = Cell::or_none(growth, |growth| {

@@ -1,6 +1,6 @@
 //! Data against memory: where the throughput of stores falls, and by how much. The page's charts of it stand below the filters.
 
-use crate::column::Unit;
+use crate::column::{MEAN_LATENCY, P99, Unit};
 use crate::data::merge::Merged;
 use crate::data::readable::Readable;
 use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
@@ -30,8 +30,8 @@ const SIZES: Shape = Shape {
         Column::real("data_over_memory", Unit::Count).at(Place::Across, ""),
         Column::whole("trials"),
         Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
-        Column::estimate("latency_mean", Unit::Nanoseconds),
-        Column::estimate("latency_p99", Unit::Nanoseconds),
+        Column::estimate(MEAN_LATENCY.id, MEAN_LATENCY.unit),
+        Column::estimate(P99.id, P99.unit),
         Column::text("cliff").at(Place::Line, "cliff"),
         Column::real("cliff_low", Unit::Count),
         Column::real("cliff_high", Unit::Count),
@@ -108,8 +108,8 @@ fn row(
             "throughput",
             Cell::estimate(at.per_second.mean).shown(Unit::PerSecond.show(at.per_second.mean.value)),
         ),
-        ("latency_mean", mean(&at.latency_ns)),
-        ("latency_p99", mean(&at.p99_ns)),
+        (MEAN_LATENCY.id, mean(&at.latency_ns)),
+        (P99.id, mean(&at.p99_ns)),
         ("cliff", Cell::text(kind).shown(cliff(fall.cliff))),
         ("cliff_low", Cell::or_none(low, Cell::real)),
         ("cliff_high", Cell::or_none(high, Cell::real)),

@@ -20,11 +20,11 @@ use crate::data::merge::{Group, GroupKey, Merged};
 use crate::data::method::Method;
 use crate::data::names::joined;
 use crate::data::summary::rotation;
+use crate::judge::place::{self, Pair};
 use crate::layout::Position;
 use crate::report::Report;
 use crate::section::{Block, Cell, Row, Section, Value};
 use crate::sections;
-use crate::stats::Rule;
 
 /// Where a run is.
 #[derive(Debug, Clone)]
@@ -434,13 +434,11 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
         let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
-        match (other.wins, other.rule) {
-            (false, Some(Rule::Scatter)) => bout.candidate[winner].push(won),
-            // A figure of zero has no ratio that trials could bear out.
-            (false, Some(Rule::Threshold)) if best.figure.trials < 2 => bout.open += 1,
-            (false, _) => bout.won[winner].push(won),
-            (true, Some(rule)) if rule.names_candidates() => bout.open += 1,
-            (true, _) => bout.close += 1,
+        match place::pair(best, other) {
+            Pair::Better => bout.won[winner].push(won),
+            Pair::Candidate => bout.candidate[winner].push(won),
+            Pair::Close => bout.close += 1,
+            Pair::Open => bout.open += 1,
         }
     }
     Some(bout)

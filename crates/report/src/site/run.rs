@@ -4,17 +4,18 @@ use storebench_core::units::three_digits;
 
 use super::facts::{CHECKS, Found, Source};
 use super::frame::{link, page, section, store_link, td};
-use crate::data::matrix::{Contender, Contest, Figure, Matrix};
+use crate::data::matrix::{Contest, Figure, Matrix};
 use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;
 use crate::data::rule::rule_text;
 use crate::data::spread;
 use crate::data::summary::{counts, unfinished};
+use crate::judge::Rule;
+use crate::judge::place::{Contender, Status, status};
 use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
 use crate::page::{findings, machine, section as part};
 use crate::report::Report;
 use crate::sections;
-use crate::stats::Rule;
 
 const UP: &str = super::frame::UP;
 
@@ -117,7 +118,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
             figure.unit.show(mean.value),
             spread::after(mean.interval, |end| figure.unit.show(end))
         );
-        let text = if one.wins { Html::of(tag("b").with(text)) } else { Html::of(text) };
+        let text = if one.verdict.wins() { Html::of(tag("b").with(text)) } else { Html::of(text) };
         return td((text, small(standing(contest, one))));
     }
     let why = contest.absent.iter().find(|one| one.store == store).map(|one| one.why.name());
@@ -126,14 +127,12 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
 
 /// The standing of a store beside the others of its place, in words.
 fn standing(contest: &Contest, one: &Contender) -> String {
-    let few = contest.contenders.iter().any(|other| other.rule.is_some_and(Rule::names_candidates));
-    let winners = contest.winners().count();
-    match () {
-        () if contest.contenders.len() < 2 => "nothing to compare with".into(),
-        () if one.wins && few => "a candidate".into(),
-        () if one.wins && winners == 1 => "the best here".into(),
-        () if one.wins => "too close to call".into(),
-        () => one.times_worse.map_or_else(
+    match status(&contest.contenders, one) {
+        Status::Alone => "nothing to compare with".into(),
+        Status::Candidate => "a candidate".into(),
+        Status::Best => "the best here".into(),
+        Status::Tied => "too close to call".into(),
+        Status::Worse => one.times_worse.map_or_else(
             || "worse".into(),
             |times| format!("{} times the best's", three_digits(times.ratio.value)),
         ),

@@ -64,12 +64,12 @@ impl Scatter {
     }
 
     /// Whether so many shared blocks and this scatter tell anything of a pair.
-    pub(super) fn tells(&self, blocks: usize) -> bool {
+    pub(crate) fn tells(&self, blocks: usize) -> bool {
         blocks > 0 && self.worth + blocks as f64 >= 2.0
     }
 
     /// The probability that ratios lie as far above 1 of stores that are equal.
-    pub(super) fn one_sided(&self, ratios: &[f64]) -> f64 {
+    pub(crate) fn one_sided(&self, ratios: &[f64]) -> f64 {
         let (mean, error, degrees) = self.moderated(ratios);
         if error == 0.0 {
             return if mean > 0.0 { 0.0 } else { 1.0 };
@@ -78,7 +78,7 @@ impl Scatter {
     }
 
     /// The mean ratio with its interval at a confidence.
-    pub(super) fn ratio(&self, ratios: &[f64], confidence: f64) -> Ratio {
+    pub(crate) fn ratio(&self, ratios: &[f64], confidence: f64) -> Ratio {
         let (value, error, degrees) = self.moderated(ratios);
         let half = t_quantile_of_parts(degrees, confidence) * error;
         let interval = Some(Interval { low: value - half, high: value + half, confidence });
@@ -160,8 +160,10 @@ fn inverse_trigamma(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Better, CONFIDENCE, Few, Rule, Standing, Terms, compare, decide_on};
+    use super::super::{Better, CONFIDENCE, compare};
     use super::*;
+    use crate::judge::Rule;
+    use crate::judge::place::{Few, Standing, Terms, decide_on};
     use crate::stats::tests::normal;
 
     fn series(values: &[f64]) -> Series<usize> {
@@ -179,7 +181,7 @@ mod tests {
     }
 
     fn told(standings: &[Standing]) -> Vec<(usize, bool, Option<Rule>)> {
-        standings.iter().map(|s| (s.index, s.wins, s.rule)).collect()
+        standings.iter().map(|s| (s.index, s.verdict.wins(), s.verdict.rule())).collect()
     }
 
     #[test]
@@ -226,7 +228,7 @@ mod tests {
             }
         }
         let standings = decide_on(&cells, Better::Lower, by(Scatter::of(&cells)));
-        let told: Vec<usize> = standings.iter().filter(|s| !s.wins).map(|s| s.index).collect();
+        let told: Vec<usize> = standings.iter().filter(|s| !s.verdict.wins()).map(|s| s.index).collect();
         assert_eq!(told, [4]);
     }
 
@@ -275,9 +277,9 @@ mod tests {
     fn a_noisy_pair_counts_by_its_own_scatter() {
         let scatter = apart(1.01);
         let stores = [series(&[1.0, 1.0]), series(&[1.0, 9.0])];
-        assert!(decide_on(&stores, Better::Lower, by(scatter))[1].wins);
+        assert!(decide_on(&stores, Better::Lower, by(scatter))[1].verdict.wins());
         let stores = [series(&[1.0, 1.0]), series(&[3.0, 3.01])];
-        assert!(!decide_on(&stores, Better::Lower, by(scatter))[1].wins);
+        assert!(!decide_on(&stores, Better::Lower, by(scatter))[1].verdict.wins());
     }
 
     /// The share of simulated places of ten equal stores in which a store is called worse. The scatter is known from these
@@ -298,7 +300,7 @@ mod tests {
             }
             let scatter = Scatter::of(all.iter().flatten());
             let worse = |place: &&Vec<Series<usize>>| {
-                decide_on(place, Better::Lower, by(scatter)).iter().any(|s| !s.wins)
+                decide_on(place, Better::Lower, by(scatter)).iter().any(|s| !s.verdict.wins())
             };
             wrong += all.iter().filter(worse).count();
         }
@@ -353,7 +355,7 @@ mod tests {
         let scatter = Scatter::of(run.iter().flatten());
         let winners = |place: &Vec<Series<usize>>| {
             let standings = decide_on(place, Better::Lower, by(scatter)).into_iter();
-            standings.filter(|standing| standing.wins).map(|standing| standing.index).collect()
+            standings.filter(|standing| standing.verdict.wins()).map(|standing| standing.index).collect()
         };
         run.iter().map(winners).collect()
     }

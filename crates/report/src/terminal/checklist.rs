@@ -1,12 +1,14 @@
 //! Lists of checks: of a machine, of a run.
 
 use serde::Serialize;
+use storebench_core::words::words;
 
 use super::grid::wrap;
 
 /// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum State {
     /// It is as it should be.
     Ok,
@@ -16,16 +18,7 @@ pub enum State {
     Hint,
 }
 
-impl State {
-    /// The word on the page.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::No => "no",
-            State::Hint => "hint",
-        }
-    }
-}
+words!(State);
 
 /// A line of the page.
 #[derive(Debug, Serialize)]
@@ -72,7 +65,7 @@ impl Group {
         let mut text = format!("{}\n", capital(self.about));
         for Line { name, state, found, help } in &self.lines {
             let help = help.as_ref().map_or(String::new(), |help| format!(": {help}"));
-            text.push_str(&entry(name, state.word(), &format!("{found}{help}"), width));
+            text.push_str(&entry(name, state.name(), &format!("{found}{help}"), width));
         }
         text
     }

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style as Paint};
 
 use super::grid::{Grid, Item, Style, wrap};
-use crate::data::names::{HEADING, store_style};
+use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
 use crate::section::view::{Head, View};
 use crate::section::{Block, Cell, Column, Fold, Open, Section, Tone};
 
@@ -90,11 +90,16 @@ impl Writer {
 
 /// A table, in which names are broken into lines where they would push figures out.
 fn grid(view: &View<'_>, style: Style) -> Grid {
-    let whole = laid_out(view, usize::MAX);
+    let whole = whole(view);
     if whole.width() <= style.width {
         return whole;
     }
     laid_out(view, style.width.saturating_sub(whole.width_beside_first()).max(NAME))
+}
+
+/// A table whose names are whole, as wide as that is.
+pub fn whole(view: &View<'_>) -> Grid {
+    laid_out(view, usize::MAX)
 }
 
 fn laid_out(view: &View<'_>, room: usize) -> Grid {
@@ -111,7 +116,7 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
             if let Some(first) = items.first_mut() {
                 let again = name.join(" ");
                 let tone = line.first().and_then(|cells| cells.first()).map(|(_, cell)| paint(&cell.tone));
-                let lines = if again == before { vec![String::new()] } else { name };
+                let lines = if view.labels > 0 && again == before { vec![String::new()] } else { name };
                 *first = tone.unwrap_or_default().into_iter().fold(Item::lines(lines), Item::painted);
                 before = again;
             }
@@ -154,11 +159,11 @@ fn item(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Item {
         let text = cell.in_words(column.unit).unwrap_or_else(|| head.empty.to_owned());
         format!("{text}{}", mark(cell))
     };
-    let lines: Vec<String> = match cells {
-        [] => vec![head.empty.to_owned()],
-        cells => cells.iter().map(line).collect(),
+    let text = match cells {
+        [] => head.empty.to_owned(),
+        cells => cells.iter().map(line).collect::<Vec<_>>().join("\n"),
     };
-    let item = Item::lines(lines);
+    let item = Item::lines(text.split('\n').map(str::to_owned).collect());
     let item = if head.right { item.right() } else { item };
     let tone = cells.first().and_then(|(_, cell)| paint(&cell.tone));
     tone.into_iter().fold(item, Item::painted)
@@ -170,6 +175,8 @@ fn paint(tone: &Tone) -> Option<Paint> {
         Tone::Plain => None,
         Tone::Store(name) => Some(store_style(name)),
         Tone::Dim => Some(Paint::new().dimmed()),
+        Tone::Worse => Some(FAILURE),
+        Tone::Better => Some(GOOD),
         // Green near the best, yellow from a quarter more on, red from twice as much on.
         Tone::Heat(times) if *times < 1.25 => colour(AnsiColor::Green),
         Tone::Heat(times) if *times < 2.0 => colour(AnsiColor::Yellow),

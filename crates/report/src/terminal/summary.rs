@@ -10,7 +10,7 @@ use storebench_core::units::{grouped, rough_bytes};
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
 use crate::data::clients;
-use crate::data::crowd;
+use crate::data::contention;
 use crate::data::effects::effects;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
@@ -42,7 +42,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    let crowded = crowd::lines(merged).into_iter();
+    let crowded = contention::lines(merged).into_iter();
     for line in crowded.chain(saturated::lines(merged)).chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }

@@ -7,13 +7,15 @@ use storebench_core::units::grouped;
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
 use crate::data::builds::is_unranked;
-use crate::data::matrix::{Contest, Matrix, Sorted, operations, series};
+use crate::data::matrix::{Matrix, Sorted, operations, series};
 use crate::data::merge::{Group, Merged};
 use crate::data::names::{HEADING, joined, store_style};
 use crate::data::rule::rule_text;
 use crate::data::{clock, scope, spread};
+use crate::judge::Rule;
+use crate::judge::place::is_won;
 use crate::layout::{Position, words};
-use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
+use crate::stats::{Estimate, Interval, MeanKind, Summary};
 
 /// All figures of all groups, and whether any has a range. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {
@@ -90,14 +92,9 @@ fn grid(
     seen: &mut Footnotes,
 ) -> Grid {
     let contests: Vec<_> = columns.iter().map(|column| sorted.contest(position, name, column)).collect();
-    // Where all figures are equal, as errors mostly are, nobody won anything.
-    let decided = |contest: &Contest| {
-        let mut values = contest.contenders.iter().map(|contender| contender.figure.mean.value);
-        let first = values.next();
-        values.len() == 0 || values.any(|value| Some(value) != first)
-    };
-    let contenders = contests.iter().filter(|c| decided(c)).flat_map(|contest| &contest.contenders);
-    seen.rules.extend(contenders.filter_map(|contender| contender.rule));
+    let contenders =
+        contests.iter().filter(|contest| is_won(&contest.contenders)).flat_map(|contest| &contest.contenders);
+    seen.rules.extend(contenders.filter_map(|contender| contender.verdict.rule()));
     let mut grid = Grid::new(2);
     let heads = columns.iter().map(|column| Item::new(column.title).right());
     let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];
@@ -111,7 +108,7 @@ fn grid(
         };
         let figures = columns.iter().zip(&contests).map(|(column, contest)| {
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
-            let wins = decided(contest) && contest.winners().any(|winner| winner.store == *store);
+            let wins = is_won(&contest.contenders) && contest.winners().any(|winner| winner.store == *store);
             let summary = Summary::of(&values);
             seen.ranges |=
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexSet;
 use storebench_core::cell::{Data, HERE};
-use storebench_core::result::{LeftOut, Run};
+use storebench_core::result::{LeftOut, Reason, Run};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
@@ -67,7 +67,9 @@ impl Made {
         for number in 0..self.left_out {
             let cell =
                 Sample::new("lmdb").records(CountRange::starting_at(10_000_000 + number as u64)).cell();
-            run.header.left_out.push(LeftOut { cell, reason: "over the size limit of 10 GiB".into() });
+            run.header
+                .left_out
+                .push(LeftOut { cell, reason: Reason::Sentence("over the size limit of 10 GiB".into()) });
         }
         run
     }

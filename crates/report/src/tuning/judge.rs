@@ -13,6 +13,7 @@ use crate::advice::figures::time_ns;
 use crate::advice::question::Question;
 use crate::data::memory::Basis;
 use crate::data::merge::BlockKey;
+use crate::judge::danger::costs_no_more;
 
 /// The judge of settings: the question, the store and the default's promise.
 pub struct Judge<'j> {
@@ -35,11 +36,7 @@ pub struct Promise {
 impl Promise {
     /// Whether another promises as much: the same tier, and no accident that costs more.
     fn is_kept_by(&self, other: &Promise) -> bool {
-        let costs_no_more = match (self.danger, other.danger) {
-            (Some(own), Some(other)) => other.kill >= own.kill && other.power_cut >= own.power_cut,
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        self.guarantee == other.guarantee && costs_no_more
+        self.guarantee == other.guarantee && costs_no_more(other.danger, self.danger)
     }
 }
 

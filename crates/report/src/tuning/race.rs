@@ -6,14 +6,20 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::words::words;
+
 use crate::data::merge::BlockKey;
+use crate::judge::settings::{is_surely_worse, looks_better};
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
 /// Settings by the engine's names: those that differ from the default's.
 pub type Settings = BTreeMap<String, String>;
 
-/// The kind of a race, by its purpose. The order is that in which they are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The kind of a race, by its purpose. The order is that in which they are run; the name is that of its runs' study.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantNames, strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case", prefix = "tune-")]
 pub enum Kind {
     /// One value of one setting at a time, beside the default.
     Screen,
@@ -27,24 +33,12 @@ pub enum Kind {
     Beside,
 }
 
+words!(Kind, all);
+
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 5] = [Kind::Screen, Kind::Combine, Kind::Near, Kind::Proof, Kind::Beside];
-
-    /// The name of its runs' study.
-    pub fn study(self) -> &'static str {
-        match self {
-            Kind::Screen => "tune-screen",
-            Kind::Combine => "tune-combine",
-            Kind::Near => "tune-near",
-            Kind::Proof => "tune-proof",
-            Kind::Beside => "tune-beside",
-        }
-    }
-
     /// The kind whose runs have a study of this name.
     pub fn of_study(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.study() == name)
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -54,8 +48,8 @@ pub const LOOKS: [u32; 5] = [3, 5, 8, 12, 20];
 /// Blocks of a race among neighbours at most: what is near needs no more than a hint.
 const NEAR_BLOCKS: u32 = 8;
 
-/// The confidence with which a value is given up while screening, and how much worse it must seem.
-const GIVE_UP: (f64, f64) = (0.99, 1.03);
+/// The confidence with which a value is given up while screening.
+const GIVE_UP: f64 = 0.99;
 
 /// The least that one setting more must save, as a share of the time.
 const EACH: f64 = 0.01;
@@ -179,11 +173,7 @@ impl Raced {
     }
 
     fn is_surely_worse(&self, arm: usize) -> bool {
-        let (confidence, worse) = GIVE_UP;
-        let ratio = self.ratio(arm, confidence);
-        ratio.is_some_and(|ratio| {
-            ratio.ratio.value > worse && ratio.ratio.interval.is_some_and(|i| i.low > 1.0)
-        })
+        self.ratio(arm, GIVE_UP).is_some_and(|ratio| is_surely_worse(&ratio))
     }
 
     /// An arm's ratio to the control without its interval; endless where there is none.
@@ -198,9 +188,6 @@ impl Raced {
 
     /// Whether an arm is better than the control by at least `least`, with such a confidence for this comparison alone.
     pub fn looks_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
-        let ratio = self.ratio(arm, confidence).filter(|ratio| ratio.ratio.value < 1.0 - least);
-        let Some(ratio) = ratio else { return false };
-        // Where time allowed fewer blocks, their mean has to do: what comes of it is measured again.
-        ratio.blocks < MIN_BLOCKS || ratio.ratio.interval.is_some_and(|interval| interval.high < 1.0)
+        self.ratio(arm, confidence).is_some_and(|ratio| looks_better(&ratio, least))
     }
 }

@@ -7,7 +7,7 @@
 //! interval is told, so that how the best was chosen does not make it look better than it is.
 
 use super::race::{DEFAULT, Kind, Raced, Settings};
-use crate::data::looks;
+use crate::judge::interim;
 
 /// Shares of the time after which a kind of race ends: what a race leaves over is for those that follow.
 pub const SCREEN_UNTIL: f64 = 0.4;
@@ -103,7 +103,7 @@ pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
     if let Some(near) = near(&screen, raced, &best, time) {
         return Some(near);
     }
-    let looks = looks::planned(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
+    let looks = interim::planned(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
     Some(Race { kind: Kind::Proof, arms: vec![Settings::new(), best], looks, until: PROOF_UNTIL })
 }
 

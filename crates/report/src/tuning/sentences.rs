@@ -4,12 +4,14 @@ use storebench_core::units::{counted, rough_bytes, three_digits};
 
 use super::search::Change;
 use super::worth::Worth;
-use super::{ALIKE, Gain, Side, Tuned, Verdict};
+use super::{Gain, Side, Tuned};
 use crate::advice::question::Goal;
 use crate::advice::ratios::{better, interval};
 use crate::column::Unit;
-use crate::data::crowd::Crowd;
 use crate::data::spread;
+use crate::judge::contention::Contention;
+use crate::judge::interim::ALIKE;
+use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 
 /// Beyond this share a bound on what could be saved is not worth telling.
@@ -41,7 +43,7 @@ pub fn lead(tuned: &Tuned) -> String {
 /// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &Tuned) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
-        (None, _) if tuned.crowd.is_some() => crowded(tuned),
+        (None, _) if tuned.contention.is_some() => crowded(tuned),
         (Some(gain), _) => gained(tuned, gain),
         (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
         (None, None) => {
@@ -56,13 +58,13 @@ pub fn gain(tuned: &Tuned) -> Vec<String> {
 
 /// Why nothing is told where others left too few processors.
 fn crowded(tuned: &Tuned) -> Vec<String> {
-    let words = |crowd: &Crowd| {
+    let words = |load: &Contention| {
         format!(
             "{}: times say as much of these as of settings. Tune again with nothing else running.",
-            crowd.words()
+            load.words()
         )
     };
-    tuned.crowd.iter().map(words).collect()
+    tuned.contention.iter().map(words).collect()
 }
 
 fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
@@ -320,7 +322,7 @@ pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
 /// The settings as read back.
 pub fn settings(tuned: &Tuned) -> String {
     let one = |setting: &storebench_core::store::Setting| format!("{} = {}", setting.name, setting.value);
-    let set = tuned.settings().iter().filter(|setting| !setting.value.starts_with("as shipped"));
+    let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
     let all: Vec<String> = set.map(one).collect();
     if all.is_empty() { "All as shipped.".into() } else { all.join("; ") }
 }

@@ -59,13 +59,13 @@ pub(crate) fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64)
             format!("[[point]]\nname = \"{number}\"\nmade = {{ {} }}\n", own.join(", "))
         })
         .collect();
-    run.header.study = kind.study().into();
+    run.header.study = kind.name().into();
     run.header.looks = if kind == Kind::Proof { vec![3, 5, 8] } else { Vec::new() };
     run.header.plan = format!(
         "format = 1\nname = \"{}\"\ntitle = \"t\"\nworkload = \"crud\"\nmix = \"get=80,update=20\"\ntrials = 1\nseed = 1\n\
          size_limit = \"1GiB\"\ntimeout = \"1m\"\none_at_a_time = true\n{points}[axes]\nstore = [\"made\"]\n\
          record_size = [\"1B..1KiB\"]\nrecords = [\"{records}\"]\ndata = [\"incompressible\"]\nguarantee = [\"process\"]\n",
-        kind.study()
+        kind.name()
     );
     run
 }

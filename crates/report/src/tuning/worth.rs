@@ -3,11 +3,11 @@
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::store::{Setting, SettingDef, StoreDef};
 
-use super::Verdict;
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, Raced};
 use super::search::Change;
 use crate::data::readable::Readable;
+use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Ratio};
 
 /// The worth of one value of one setting, beside the default.
@@ -74,7 +74,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
     });
     let refused = run.header.left_out.iter().filter_map(|left| {
         let (setting, value) = settings_of(&left.cell).into_iter().next()?;
-        Some(worth(Change { setting, value }, None, Some(left.reason.clone())))
+        Some(worth(Change { setting, value }, None, Some(left.reason.to_string())))
     });
     let mut all: Vec<Worth> = measured.chain(refused).collect();
     let place = |worth: &Worth| store.settings.iter().position(|def| def.name == worth.change.setting);

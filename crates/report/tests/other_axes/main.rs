@@ -16,7 +16,8 @@ use storebench_core::axis::words::{WORDS, read};
 use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
-    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Run, RunHeader, TrialResult,
+    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Reason, Run, RunHeader,
+    TrialResult,
 };
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
@@ -171,7 +172,10 @@ fn run(trials: Vec<TrialResult>) -> Run {
         environment,
         places: Vec::new(),
         stores: Vec::new(),
-        left_out: vec![LeftOut { cell: at("random", "64KiB", "64MiB", "yes"), reason: "too slow".into() }],
+        left_out: vec![LeftOut {
+            cell: at("random", "64KiB", "64MiB", "yes"),
+            reason: Reason::Sentence("too slow".into()),
+        }],
         looks: Vec::new(),
         strict_early: false,
         blocks_before: 0,

@@ -9,9 +9,9 @@ mod compare;
 mod doctor;
 mod generate;
 mod merge;
-mod number;
 mod question;
 mod site;
+pub mod study;
 mod trace;
 mod tune;
 mod work;
@@ -30,7 +30,7 @@ use storebench_core::server::relay;
 use storebench_core::server::running::{self, URL};
 use storebench_core::simulated;
 use storebench_core::units::{parse_count, split_list};
-use storebench_host::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
+use storebench_host::plan::{Axes, Changes, Settings};
 use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
@@ -41,7 +41,6 @@ pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
 pub use self::merge::MergeArgs;
-use self::number::whole;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
 pub use self::trace::TraceArgs;
@@ -238,7 +237,8 @@ write 12500, or \"12, 500\".";
 #[derive(Debug, Parser)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// A study (see `storebench studies`) or a plan of your own (a TOML file)
+    /// A study (see `storebench studies`) or a plan of your own (a TOML file). `storebench run STUDY --help` lists the options that
+    /// it alone has
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_hint = ValueHint::FilePath)]
     pub study: Option<String>,
 
@@ -286,58 +286,16 @@ pub struct RunArgs {
 /// The rest of a plan that the command line can change.
 #[derive(Debug, clap::Args)]
 pub struct HowArgs {
-    /// Trials of each cell
-    #[arg(long, value_name = "N", value_parser = whole::<u32>, conflicts_with = "resume")]
-    pub trials: Option<u32>,
+    #[command(flatten)]
+    pub changes: Changes,
     #[command(flatten)]
     pub work: WorkArgs,
-    /// Add blocks of trials until each ratio that decides a winner is known to within this share
-    #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
-    pub precision: Option<Percent>,
-    /// Measure what is still undecided after all trials again and again, until this time is over
-    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
-    pub budget: Option<Period>,
     /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
     /// Use a running server instead of a private one: postgres=postgresql://user@host/database. Never with a password: see docs/servers.md
     #[arg(long = "url", value_name = "STORE=URL", conflicts_with = "resume")]
     pub urls: Vec<UrlArg>,
-    /// Have the sessions on other machines, over ssh, and the trial's process here: host1,host2. For servers by --url (see docs/servers.md)
-    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_hint = ValueHint::Hostname, conflicts_with = "resume")]
-    pub clients: Option<Vec<String>>,
-    /// Vary one axis at a time, from the first value of all others and the plan's own settings, instead of every combination.
-    /// Stores and guarantees stay combined
-    #[arg(long, conflicts_with = "resume")]
-    pub one_at_a_time: bool,
-    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on that of
-    /// --disk, and what they ask of it is repeated on the models of these
-    #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
-    pub disk_estimate: Option<Vec<String>>,
-    /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
-    pub cuts: Option<u64>,
-    /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
-    #[arg(long, conflicts_with = "resume")]
-    pub torn: bool,
-    /// All of these states are cut while the store settles (checkpoints, compactions), and not a fifth of them
-    #[arg(long, conflicts_with = "resume")]
-    pub settling: bool,
-    /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
-    pub faults: Option<u64>,
-    /// After each trial, measure how long its store takes to open after its process was killed, with so many records
-    #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = whole::<u64>, conflicts_with = "resume")]
-    pub recovery: Option<Vec<u64>>,
-    /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
-    pub seed: Option<u64>,
-    /// Leave out combinations with more bytes of values than this
-    #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
-    pub size_limit: Option<Bytes>,
-    /// Stop a trial after this time, and count it as failed
-    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
-    pub timeout: Option<Period>,
 }
 
 /// `STORE=URL`.
@@ -440,28 +398,9 @@ impl RunArgs {
     /// The changes of the command line to a plan.
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
-        Changes {
-            one_at_a_time: self.how.one_at_a_time.then_some(true),
-            axes_one_at_a_time: self.how.one_at_a_time.then_some(true),
-            disk_estimate: self.how.disk_estimate.clone(),
-            cuts: self.how.cuts,
-            torn: self.how.torn.then_some(true),
-            settling: self.how.settling.then_some(true),
-            faults: self.how.faults,
-            recovery: self.how.recovery.clone(),
-            clients: self.how.clients.clone(),
-            // A plan's own words.
-            description: None,
-            trials: self.how.trials,
-            seed: self.how.seed,
-            size_limit: self.how.size_limit,
-            timeout: self.how.timeout,
-            precision: self.how.precision,
-            budget: self.how.budget,
-            parameters: self.how.work.parameters.clone(),
-            settings,
-            axes,
-        }
+        let parameters = self.how.work.parameters.clone();
+        let axes_one_at_a_time = self.how.changes.one_at_a_time;
+        Changes { axes_one_at_a_time, parameters, settings, axes, ..self.how.changes.clone() }
     }
 }
 

@@ -84,7 +84,7 @@ fn page(found: &Findings) -> String {
     for group in &found.checks {
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
-    let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.word(), meaning(state)));
+    let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), meaning(state)));
     text.push_str(&format!("\n{}", wrap(&format!("{}.", states.join("; ")), WIDTH, "")));
     text
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storebench_core::error::Result;
+use storebench_core::result::LeftOut;
 use storebench_core::units::{counted, rough_bytes, rough_duration};
-use storebench_core::workload::reason::Omission;
 use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
@@ -21,7 +21,7 @@ const FIGURE_WIDTH: usize = 11;
 /// The trials that would run, as text; `None` when it was interrupted. Trials of a rehearsal say how long it takes,
 /// where the workload can tell by them.
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
-    let Launch { plan, stores, places, cells, left_out, .. } = launch;
+    let Launch { plan, stores, places, cells, header, .. } = launch;
     let workload = plan.workload.def();
     let mut text = part(launch)?;
     text.push_str(&entry("cell", "time", "disk"));
@@ -53,7 +53,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
             text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
         }
     }
-    text.push_str(&omissions(left_out));
+    text.push_str(&omissions(&header.left_out));
     let further = plan.budget.map_or_else(String::new, |budget| {
         format!(
             "What is undecided then is measured further, until {} are over in all.\n",
@@ -117,7 +117,7 @@ fn broken(id: &str, indent: &str) -> String {
 }
 
 /// The combinations that are left out, by reason.
-fn omissions(left_out: &[Omission]) -> String {
+fn omissions(left_out: &[LeftOut]) -> String {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for left in left_out {
         by_reason.entry(left.reason.to_string()).or_default().push(left.cell.id());
@@ -134,8 +134,8 @@ fn omissions(left_out: &[Omission]) -> String {
 #[cfg(test)]
 mod tests {
     use storebench_core::cell::Cell;
+    use storebench_core::result::Reason;
     use storebench_core::store::Guarantee;
-    use storebench_core::workload::reason::Reason;
 
     use super::*;
 
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_stands_below_its_reason() {
-        let one = |store: &'static str| Omission {
+        let one = |store: &'static str| LeftOut {
             cell: Cell::of(store),
-            reason: Reason::NotOffered { store: "redb", guarantee: Guarantee::None },
+            reason: Reason::NotOffered { store: "redb".into(), guarantee: Guarantee::None },
         };
         let text = omissions(&[one("a"), one("b")]);
         assert_eq!(text, "\n2 combinations left out: redb does not offer the guarantee none\n  a\n  b\n");

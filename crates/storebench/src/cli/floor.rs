@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::bounded;
 use storebench_core::result::{Run, RunHeader};
 use storebench_host::folder;
 use storebench_report::data::floor::device_header;
@@ -38,5 +37,5 @@ pub fn in_folder(folder: &Path) -> Vec<Run> {
 
 /// The header of a device run; `None` of all else.
 fn header(path: &Path) -> Option<RunHeader> {
-    device_header(&bounded::bytes(&path.join("run.json"), folder::MOST_HEADER).ok()?)
+    device_header(&folder::header_bytes(path).ok()?)
 }

@@ -11,11 +11,12 @@ use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
-use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::result::{
+    FORMAT_VERSION, LeftOut, PlaceInfo, Reason, Run, RunHeader, StoreInfo, TrialResult,
+};
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
-use storebench_core::workload::reason::{Omission, Reason};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
@@ -27,7 +28,8 @@ use storebench_host::runner::limits;
 use storebench_host::runner::parent::{self, Ended};
 use storebench_host::schedule::{self, Room};
 use storebench_host::shard::Split;
-use storebench_report::data::{looks, undecided};
+use storebench_report::data::undecided;
+use storebench_report::judge::interim;
 
 use super::args::PlaceArg;
 use super::output::tell;
@@ -169,8 +171,6 @@ pub struct Launch<'a> {
     pub places: &'a Places,
     pub header: RunHeader,
     pub cells: Vec<Cell>,
-    /// The combinations that are left out, as the header tells them in words.
-    pub left_out: Vec<Omission>,
     /// Whether it is a part of a plan in which nothing is to be measured.
     pub is_idle: bool,
 }
@@ -191,22 +191,21 @@ impl<'a> Launch<'a> {
                 .cloned()
                 .or_else(|| forgetful(&header.places, stores, cell))
                 .or_else(|| unplaced(places, cell));
-            let place = place.map(Reason::NoPlace);
-            let load = || background::lacking(cell.background()).map(Reason::NoBackground);
+            let place = place.map(|why| Reason::NoPlace { why });
+            let load = || background::lacking(cell.background()).map(|why| Reason::NoBackground { why });
             place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
         };
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
-        header.left_out = left_out.iter().map(LeftOut::from).collect();
-        Ok(Launch { plan, stores, places, header, cells, left_out, is_idle: false })
+        header.left_out = left_out;
+        Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }
 
     /// The same with the cells of one part alone, by the split of the plan.
     pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
         let is_there = |cell: &Cell| split.part_of(cell) == part;
         self.cells.retain(is_there);
-        self.left_out.retain(|left| is_there(&left.cell));
-        self.header.left_out = self.left_out.iter().map(LeftOut::from).collect();
+        self.header.left_out.retain(|left| is_there(&left.cell));
         self.header.shard = Some(split.parts(part));
         self.is_idle = split.positions(part).0 == 0;
         self
@@ -226,7 +225,7 @@ impl<'a> Launch<'a> {
     /// [`Exit::Nothing`] where there is none, with the reason; [`Exit::DiskFull`] where that is always the room.
     pub fn check_cells(&self) -> Result<()> {
         let is_empty = self.cells.is_empty() && !self.is_idle;
-        if is_empty { Err(nothing_to_run(&self.left_out)) } else { Ok(()) }
+        if is_empty { Err(nothing_to_run(&self.header.left_out)) } else { Ok(()) }
     }
 
     /// Makes the run's folder, called `name`, in `out`.
@@ -362,7 +361,7 @@ fn header(
         places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        looks: if goes_further(plan) { looks::from(plan.trials) } else { Vec::new() },
+        looks: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
         // A precision is a matter of width: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,
@@ -424,11 +423,11 @@ pub fn rooms(header: &RunHeader) -> Vec<Room> {
 }
 
 /// That a plan has no cell that can run, and why.
-pub fn nothing_to_run(left_out: &[Omission]) -> Error {
+pub fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let no_room = |left: &Omission| matches!(left.reason, Reason::NoRoom { .. });
+    let no_room = |left: &LeftOut| matches!(left.reason, Reason::NoRoom { .. });
     let full = !left_out.is_empty() && left_out.iter().all(no_room);
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))

@@ -11,8 +11,9 @@ use storebench_core::cell::{Cache, Compression, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::operation::Operation;
+use storebench_host::plan::{self, Plan, STUDIES};
 
-use super::args::Args;
+use super::args::{Args, study};
 use super::files;
 use super::output::print;
 
@@ -62,10 +63,16 @@ fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
 /// where anything else has one of their names, nothing is written.
 pub fn pages(directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
-    let mut command = Args::command().disable_help_subcommand(true);
+    let mut command = Args::command()
+        .disable_help_subcommand(true)
+        .mut_subcommand("run", |run| study::of_workload(run, None));
     command.build();
     let mut pages = Vec::new();
     render(&command, &mut pages).map_err(Error::io("writing man pages to", directory))?;
+    for study in STUDIES {
+        let page = of_study(&plan::find(study.name)?);
+        render(&page, &mut pages).map_err(Error::io("writing man pages to", directory))?;
+    }
     let pages: Vec<_> = pages.into_iter().map(|(name, text)| (directory.join(name), text)).collect();
     pages.iter().try_for_each(|(path, _)| files::refuse_theirs(path, is_page))?;
     for (path, text) in pages {
@@ -75,6 +82,18 @@ pub fn pages(directory: &Path) -> Result<Exit> {
         })?;
     }
     Ok(Exit::Success)
+}
+
+/// `run` with a study, as a command of its own.
+fn of_study(plan: &Plan) -> Command {
+    let mut command = Args::command();
+    command.build();
+    let run = command.find_subcommand("run").cloned().unwrap_or_default();
+    study::of_workload(run, Some(plan.workload))
+        .mut_arg("study", |study| study.hide(true))
+        .display_name(format!("storebench-run-{}", plan.name))
+        .override_usage(format!("storebench run {} [OPTIONS]", plan.name))
+        .about(plan.title.clone())
 }
 
 /// The pages of a command and of those below it, each with the name of its file.

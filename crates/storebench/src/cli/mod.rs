@@ -49,9 +49,10 @@ mod usage;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Args, Command, Hidden};
+use args::{Args, Command, Hidden, study};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::library;
 use storebench_core::store::{self, StoreDef};
@@ -71,8 +72,13 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
         begin();
     }
     store::make_servers_known(stores);
-    let matches = match Args::command().try_get_matches() {
+    let words: Vec<_> = std::env::args_os().collect();
+    let matches = match Args::command().try_get_matches_from(&words) {
         Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let of_study = study::for_help(&words).try_get_matches_from(&words);
+            return not_a_command(&of_study.err().unwrap_or(error));
+        }
         Err(error) => return not_a_command(&error),
     };
     let ended = Args::from_arg_matches(&matches)
@@ -98,7 +104,7 @@ pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result:
 
 /// The exit for what clap did not make a command of: help, the version, or a mistake.
 fn not_a_command(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let exit = match error.kind() {
         DisplayHelp | DisplayVersion => Exit::Success,
         DisplayHelpOnMissingArgumentOrSubcommand => Exit::Usage,

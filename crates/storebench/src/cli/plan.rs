@@ -11,7 +11,7 @@ use storebench_host::machine::Core;
 use storebench_host::plan::{Plan, Source};
 use storebench_report::claims;
 
-use super::args::RunArgs;
+use super::args::{RunArgs, study};
 use super::properties::Texts;
 use super::{given, properties, runs};
 
@@ -21,6 +21,7 @@ use super::{given, properties, runs};
 /// When it makes no sense, or asks for what this build lacks.
 pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
+    study::check(args, &plan)?;
     check_claims(stores, &plan, source)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {

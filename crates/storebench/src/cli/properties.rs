@@ -51,13 +51,8 @@ struct Given {
 /// The changes that the properties make to a plan; `None` where none were given. A file says all of a workload, so that
 /// what the plan said of it does not count beside one: neither properties nor rounds.
 pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
-    if args.property_files.is_empty() && args.property.is_empty() {
+    if args.is_empty() {
         return Ok(None);
-    }
-    if !plan.workload.has(PROPERTIES.name) {
-        let message =
-            format!("-P and -p are YCSB's: the study {} is of the workload {}", plan.name, plan.workload);
-        return Err(Error::bad_value(message));
     }
     if args.each_file {
         return each::changes(args, texts).map(Some);

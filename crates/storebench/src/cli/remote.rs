@@ -29,7 +29,7 @@ pub use self::arguments::host_of;
 use self::connection::{Connection, END};
 use self::host::Host;
 use self::wire::{Known, Message, Request, Word};
-use super::args::{BoardArgs, RunArgs};
+use super::args::{BoardArgs, RunArgs, study};
 use super::finish::finish;
 use super::output::print;
 use super::{launch, properties, runs};
@@ -86,7 +86,9 @@ fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
 fn start(args: &RunArgs) -> Result<(Request, Here)> {
     let source = plan::source(args.study())?;
     // A mistake in the plan is told before anybody is asked for a password.
-    arguments::check_paths(args, &source.plan()?)?;
+    let plan = source.plan()?;
+    study::check(args, &plan)?;
+    arguments::check_paths(args, &plan)?;
     let command = arguments::command()?;
     let request = Request {
         arguments: arguments::of_board(&command),

@@ -73,8 +73,8 @@ pub fn resume(
         }
         cells.retain(|cell| parts.parts.contains(&split.part_of(cell)));
     }
-    let (header, left_out) = (run.header.clone(), Vec::new());
-    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out, is_idle: false };
+    let header = run.header.clone();
+    let launch = Launch { plan: &plan, stores, places: &places, header, cells, is_idle: false };
     launch.run(&run.trials, folder, listener, interrupted)
 }
 

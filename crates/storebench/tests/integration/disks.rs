@@ -190,7 +190,7 @@ fn without_a_file_system_s_name_it_is_ext4_and_other_places_are_left_out() {
     assert_complete(&run, 1, 1);
     let reason = |place: &str| {
         let left = run.header.left_out.iter().find(|left| left.cell.text(Axis::PLACE) == place).unwrap();
-        left.reason.clone()
+        left.reason.to_string()
     };
     assert!(
         reason("tmpfs").contains("it has no disk under it that could be simulated"),

@@ -55,10 +55,11 @@ fn lines(json: &str) -> String {
     serde_json::to_string_pretty(&value).unwrap() + "\n"
 }
 
-/// The rows of each table and view, sorted.
+/// The rows of each table and view, sorted; not the results themselves, as JSON, from which the views take theirs.
 fn rows(database: &Path) -> String {
     let database = Connection::open(database).unwrap();
-    let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name";
+    let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+        AND name NOT IN ('run_json', 'trial_json', 'phase_json', 'operation_figures') ORDER BY name";
     let mut names = database.prepare(names).unwrap();
     let names: Vec<String> = names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let mut out = String::new();

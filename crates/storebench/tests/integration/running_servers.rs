@@ -209,7 +209,11 @@ fn of_several_places_one_takes_part() {
     scratch.storebench(&server.run(&format!("{SMALL} --at a=a --at b=b"))).ends(Exit::Success);
     let run = scratch.results();
     assert!(run.trials.iter().all(|trial| trial.cell.place() == "a"));
-    assert!(run.header.left_out[0].reason.contains("places don't apply"), "{:?}", run.header.left_out);
+    assert!(
+        run.header.left_out[0].reason.to_string().contains("places don't apply"),
+        "{:?}",
+        run.header.left_out
+    );
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn storebench(scratch: &Scratch, arguments: &str) -> Said {
 }
 
 /// Why the combinations of a place were left out.
-fn left_out<'r>(run: &'r Run, place: &str) -> &'r str {
-    &run.header.left_out.iter().find(|left| left.cell.place() == place).unwrap().reason
+fn left_out(run: &Run, place: &str) -> String {
+    run.header.left_out.iter().find(|left| left.cell.place() == place).unwrap().reason.to_string()
 }
 
 #[test]

@@ -6,11 +6,10 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::result::{Measured, OVERALL, OperationResult, Outcome};
+use storebench_core::result::{Measured, OVERALL, OperationResult, Outcome, Reason};
 use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::reason::Reason;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::{Workload, parameter};
 use storebench_host::plan::Plan;
@@ -89,7 +88,7 @@ fn every_store_does_every_workload() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
             if *workload == "E" && !store.capabilities.order {
-                assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name });
+                assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name.into() });
                 continue;
             }
             let measured = measured(store, &how);
@@ -184,7 +183,7 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             let parameters = [("operations", "400"), ("properties", properties)];
             let how = How { workload, axes: &axes, parameters: &parameters };
             if !store.capabilities.replaces_whole {
-                assert_eq!(trial(store, &how).err(), Some(Reason::TornReads { store: store.name }));
+                assert_eq!(trial(store, &how).err(), Some(Reason::TornReads { store: store.name.into() }));
                 continue;
             }
             let measured = measured(store, &how);
@@ -222,7 +221,7 @@ fn rounds_go_on_with_one_database() {
             ];
             let how = How { workload: "own:mine", axes: &[], parameters: &parameters };
             if between == "close" && !store.capabilities.persists {
-                assert_eq!(trial(store, &how).err(), Some(Reason::LosesRounds { store: store.name }));
+                assert_eq!(trial(store, &how).err(), Some(Reason::LosesRounds { store: store.name.into() }));
                 continue;
             }
             if between == "close" && store.kind == Kind::Server {
@@ -483,7 +482,9 @@ fn what_is_not_supported_is_told_with_its_place() {
         }
         assert!(scratch.runs().is_empty());
     }
-    scratch.faulty("run crud -p recordcount=5").complains(Exit::BadValue, &["-P and -p are YCSB's"]);
+    scratch
+        .faulty("run crud -p recordcount=5")
+        .complains(Exit::Usage, &["-p or -P is an option of the study ycsb, not of crud"]);
     scratch.faulty(&format!("{run} --ycsb good")).complains(Exit::NotStorebench, &["good already exists"]);
     scratch
         .faulty(&format!("{run} --between-rounds sleep"))

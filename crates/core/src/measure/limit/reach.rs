@@ -150,7 +150,7 @@ fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(
         Limited::Processors => Ok((By::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
         limit if controllers.contains(&Controller::of(limit)) => Ok((By::Scope, None, None)),
-        limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).v2())),
+        limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).name())),
     }
 }
 
@@ -192,7 +192,7 @@ fn scope() -> Result<BTreeSet<Controller>, String> {
 /// The controllers that a cgroup of version 2 may pass on.
 fn handed_over(group: &Path) -> BTreeSet<Controller> {
     let text = std::fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
-    let named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.v2());
+    let named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.name());
     Controller::ALL.into_iter().filter(named).collect()
 }
 

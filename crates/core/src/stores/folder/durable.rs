@@ -9,28 +9,25 @@ use rustix::io::Errno;
 
 use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_hidden, is_temporary};
 use crate::store::{Result, StoreError};
+use crate::words::words;
 
 /// The means by which many files are made durable together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 pub(super) enum GroupSync {
     /// `syncfs`, then `fsync` of the root directory.
+    #[strum(serialize = "syncfs, fsync of the root directory")]
     FileSystem,
     /// `fsync` of each file and directory.
+    #[strum(serialize = "fsync of each file and directory")]
     EachFile,
 }
+
+words!(GroupSync);
 
 impl GroupSync {
     /// The way that the file system of `directory` allows.
     pub(super) fn of(directory: &File) -> GroupSync {
         if syncfs_is_whole(directory) { GroupSync::FileSystem } else { GroupSync::EachFile }
-    }
-
-    /// Its calls, by the system's names.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            GroupSync::FileSystem => "syncfs, fsync of the root directory",
-            GroupSync::EachFile => "fsync of each file and directory",
-        }
     }
 }
 

@@ -5,13 +5,13 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::{Cache, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
+use crate::result::Reason;
 use crate::store::{Guarantee, Kind};
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::operation::Operation;
-use crate::workload::reason::Reason;
 
 /// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -36,10 +36,10 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, _) = case.opens_for_threads()?;
     case.spreads()?;
     if case.clients > 0 && CrudParameters::of(case.parameters).text.is_some() {
-        return Err(Reason::Contradiction(OWN_FILES.into()));
+        return Err(Reason::Contradiction { why: OWN_FILES.into() });
     }
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Err(Reason::KeepsNothing { store: store.name });
+        return Err(Reason::KeepsNothing { store: store.name.into() });
     }
     case.holds(case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts()))
 }

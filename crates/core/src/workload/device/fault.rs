@@ -4,12 +4,15 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
 use crate::workload::stop::Stop;
 
 /// Why a combination can't be measured, here or anywhere: it is left out, with this reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "lack", rename_all = "kebab-case")]
 pub enum Unsupported {
     /// The block's size is no multiple of 512 bytes, or out of range.
     BlockSize,

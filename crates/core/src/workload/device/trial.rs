@@ -6,7 +6,7 @@ use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::measure::probe::Probe;
-use crate::result::{Failure, Measured, OperationResult, PhaseDisk};
+use crate::result::{Failure, Measured, OperationResult, PhaseDisk, Reason};
 use crate::store::Guarantee;
 use crate::units::{Period, parse_bytes};
 use crate::workload::bare::{Bare, nanoseconds, operation};
@@ -14,7 +14,6 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::common::{DURATION, OPERATIONS};
-use crate::workload::reason::Reason;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
@@ -80,7 +79,7 @@ fn reason(case: &Case<'_>) -> Option<Reason> {
         (bytes >= limit_bytes as f64).then_some(Reason::TooLarge { bytes, limit_bytes })
     };
     if spec.cold && spec.io.is_direct() {
-        return Some(Reason::PassesCacheBy);
+        return Some(Reason::BypassesCache);
     }
     spec.unsupported().map(Reason::Device).or_else(too_large)
 }

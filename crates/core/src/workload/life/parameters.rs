@@ -13,6 +13,7 @@ use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
+use crate::result::Reason;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::units::Period;
 use crate::workload::audit;
@@ -20,7 +21,6 @@ use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, BATCH, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
-use crate::workload::reason::Reason;
 
 /// The writes of a trial, in all.
 pub static TURNOVER: ParameterDef = ParameterDef {
@@ -170,32 +170,31 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         let (store, able) = case.opens_for_threads()?;
         let threads = sessions(case.cell);
         if threads > 1 && able.threads == Threads::One {
-            return Err(Reason::OneSession { store: store.name, threads: threads as u32 });
+            return Err(Reason::OneSession { store: store.name.into(), threads: threads as u32 });
         }
         if case.cell.records().from < u64::from(case.cell.threads()) {
-            return Err(Reason::Contradiction("a thread would have no record".into()));
+            return Err(Reason::Contradiction { why: "a thread would have no record".into() });
         }
         if is_in_waves(case.cell) {
             waves(case)?;
         }
         match Work::of(case.cell) {
             Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
-                return Err(Reason::Contradiction(
-                    "a backup and large batches are not looked at together".into(),
-                ));
+                let why = "a backup and large batches are not looked at together";
+                return Err(Reason::Contradiction { why: why.into() });
             }
             _ if has_others(case.cell) && !case.parameters.list::<BurstLoad>(&BURSTS).is_empty() => {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
-                return Err(Reason::Contradiction(why.into()));
+                return Err(Reason::Contradiction { why: why.into() });
             }
-            Some(Work::Backup) if !able.backup => return Err(Reason::NoBackup { store: store.name }),
+            Some(Work::Backup) if !able.backup => return Err(Reason::NoBackup { store: store.name.into() }),
             _ => {}
         }
         if has_held_reader(case.cell) && !able.held_reader {
-            return Err(Reason::NoHeldReader { store: store.name });
+            return Err(Reason::NoHeldReader { store: store.name.into() });
         }
         if gives_back_beside(case.cell) && !able.compacts_beside {
-            return Err(Reason::NotBeside { store: store.name });
+            return Err(Reason::NoConcurrentReclaim { store: store.name.into() });
         }
         case.holds(held(case))
     };
@@ -216,7 +215,7 @@ fn waves(case: &Case<'_>) -> Result<(), Reason> {
     } else {
         return Ok(());
     };
-    Err(Reason::Contradiction(why.into()))
+    Err(Reason::Contradiction { why: why.into() })
 }
 
 /// Bytes of disk.
@@ -323,11 +322,17 @@ mod tests {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
             ..MEMORY
         };
-        let store = "memory";
-        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(Reason::NoHeldReader { store }));
-        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(Reason::NoBackup { store }));
-        assert_eq!(reason(&[(Axis::GIVING_BACK, "beside")], MEMORY), Some(Reason::NotBeside { store }));
-        assert_eq!(reason(&[(Axis::WRITER, "batch")], one), Some(Reason::OneSession { store, threads: 2 }));
+        let store = || "memory".to_owned();
+        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(Reason::NoHeldReader { store: store() }));
+        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(Reason::NoBackup { store: store() }));
+        assert_eq!(
+            reason(&[(Axis::GIVING_BACK, "beside")], MEMORY),
+            Some(Reason::NoConcurrentReclaim { store: store() })
+        );
+        assert_eq!(
+            reason(&[(Axis::WRITER, "batch")], one),
+            Some(Reason::OneSession { store: store(), threads: 2 })
+        );
         for (axes, left_out) in [
             (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),
             (&[(Axis::THREADS, "10")], true),
@@ -336,7 +341,11 @@ mod tests {
             (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "1KiB")], true),
             (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "90%:1KiB..10KiB+10%:1MiB")], true),
         ] {
-            assert_eq!(matches!(reason(axes, MEMORY), Some(Reason::Contradiction(_))), left_out, "{axes:?}");
+            assert_eq!(
+                matches!(reason(axes, MEMORY), Some(Reason::Contradiction { .. })),
+                left_out,
+                "{axes:?}"
+            );
         }
         assert_eq!(reason(&[], MEMORY), None);
     }

@@ -3,10 +3,10 @@
 use crate::axis::file_system::FileSystem;
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
+use crate::result::Reason;
 use crate::store::{Guarantee, Kind};
 use crate::units::SizeRange;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::reason::Reason;
 
 use super::chunk::{CHUNK_BYTES, chunks};
 use super::parameters::ReplayParameters;
@@ -31,7 +31,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, able) = case.opens_for_threads()?;
     let work = ReplayParameters::of(case.parameters).ok_or(Reason::NoTrace)?;
     if work.facts.scan > 0 && !able.order {
-        return Err(Reason::NoOrder { store: store.name });
+        return Err(Reason::NoOrder { store: store.name.into() });
     }
     case.holds(held_bytes(&work))
 }

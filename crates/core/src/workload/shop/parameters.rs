@@ -10,12 +10,12 @@ use crate::axis::Axis;
 use crate::axis::shop::DataSize;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
+use crate::result::Reason;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::reason::Reason;
 
 /// The share of each kind of transaction.
 pub static SHARES: ParameterDef = ParameterDef {
@@ -153,13 +153,13 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let (store, able) = case.opens_for_threads()?;
-    let work =
-        ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_err(Reason::Contradiction)?;
+    let work = ShopParameters::of(case.cell, case.parameters, case.memory_limit)
+        .map_err(|why| Reason::Contradiction { why })?;
     if !able.sql && !able.order {
-        return Err(Reason::NoOrder { store: store.name });
+        return Err(Reason::NoOrder { store: store.name.into() });
     }
     if !able.sql && !able.transactions {
-        return Err(Reason::NoTransactions { store: store.name });
+        return Err(Reason::NoTransactions { store: store.name.into() });
     }
     case.holds(bytes_of(work.rows()) as f64)
 }
@@ -268,7 +268,7 @@ mod tests {
         let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
         let plain = Parameters::default();
         assert_eq!(ShopParameters::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
-        let Some(Reason::Contradiction(why)) = of(&asked, &plain, &[MEMORY], reason) else {
+        let Some(Reason::Contradiction { why }) = of(&asked, &plain, &[MEMORY], reason) else {
             panic!("it has no limit");
         };
         assert!(why.contains("the machine here has no limit of memory"), "{why}");
@@ -289,10 +289,13 @@ mod tests {
         let asked = cell("memory", &[]);
         assert_eq!(of(&asked, &plain, &[MEMORY], reason), None);
         assert_eq!(of(&asked, &plain, &[sql], reason), None);
-        assert_eq!(of(&asked, &plain, &[without], reason), Some(Reason::NoTransactions { store: "memory" }));
+        assert_eq!(
+            of(&asked, &plain, &[without], reason),
+            Some(Reason::NoTransactions { store: "memory".into() })
+        );
         assert_eq!(
             of(&cell("flat-folder", &[]), &plain, &[FLAT_FOLDER], reason),
-            Some(Reason::NoOrder { store: "flat-folder" })
+            Some(Reason::NoOrder { store: "flat-folder".into() })
         );
         let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
         assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(Reason::TooLarge { .. })));

@@ -9,6 +9,7 @@ use super::property::Properties;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
+use crate::result::Reason;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
 use crate::words::words;
@@ -18,7 +19,6 @@ use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::{AfterLoad, BATCH, DURATION, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::reason::Reason;
 
 /// When a trial's requests end at the latest.
 pub static MAX_TIME: ParameterDef = ParameterDef {
@@ -215,22 +215,22 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let cell = case.cell;
     let (store, able) = case.opens_for_threads()?;
-    let work = YcsbParameters::of(cell, case.parameters).map_err(Reason::Contradiction)?;
+    let work = YcsbParameters::of(cell, case.parameters).map_err(|why| Reason::Contradiction { why })?;
     if work.definition.does(Kind::Scan) && !able.order {
-        return Err(Reason::NoOrder { store: store.name });
+        return Err(Reason::NoOrder { store: store.name.into() });
     }
     if work.between == Between::Close && store.kind == StoreKind::Server {
         // It would lose its own count of syncs, to which a promise of `power` is held.
         let why = "is a server, which is not closed between rounds: say --between-rounds nothing";
-        return Err(Reason::Contradiction(format!("{} {why}", store.name)));
+        return Err(Reason::Contradiction { why: format!("{} {why}", store.name) });
     }
     if work.between == Between::Close && able.keeps && !able.persists {
-        return Err(Reason::LosesRounds { store: store.name });
+        return Err(Reason::LosesRounds { store: store.name.into() });
     }
     let tier = cell.guarantee().tier().unwrap_or(store.shipped);
     let replaces_whole = able.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
-        return Err(Reason::TornReads { store: store.name });
+        return Err(Reason::TornReads { store: store.name.into() });
     }
     case.holds(work.bytes())
 }
@@ -358,23 +358,26 @@ mod tests {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
             ..MEMORY
         };
-        assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore(_))));
+        assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore { .. })));
         assert_eq!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")], &[MEMORY]), None);
         assert!(matches!(
             reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=99")], &[MEMORY]),
             Some(Reason::TooLarge { .. })
         ));
-        assert_eq!(reason(cell("E", &[]), &[], &[unordered]), Some(Reason::NoOrder { store: "memory" }));
+        assert_eq!(
+            reason(cell("E", &[]), &[], &[unordered]),
+            Some(Reason::NoOrder { store: "memory".into() })
+        );
         let closed = reason(
             cell("C", &[]),
             &[(&ROUNDS, "2"), (&BETWEEN_ROUNDS, "close"), (&PROPERTIES, "fieldcount=1")],
             &[MEMORY],
         );
-        assert_eq!(closed, Some(Reason::LosesRounds { store: "memory" }));
+        assert_eq!(closed, Some(Reason::LosesRounds { store: "memory".into() }));
         let loaded = reason(cell("load", &[]), &[(&ROUNDS, "2")], &[MEMORY]).unwrap();
         assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
         let two = cell("A", &[(Axis::THREADS, "2")]);
-        assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory", threads: 2 }));
+        assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory".into(), threads: 2 }));
         for (properties, says) in [
             ("insertstart=1000", "leaves none of 1000 records"),
             ("insertstart=10,insertcount=20", "not all of 1000 records"),

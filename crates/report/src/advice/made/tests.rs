@@ -9,8 +9,8 @@ use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
 
-use crate::advice::judge::Candidate;
 use crate::advice::question::{Goal, Mix, Question};
+use crate::advice::ranking::Candidate;
 use crate::advice::tests::question;
 use crate::advice::{Advice, sentences};
 use crate::data::merge::Merged;
@@ -204,7 +204,7 @@ fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
                 };
                 let true_ratio = cost(&other.store) / cost(&best.store);
                 all += 1;
-                held += usize::from(interval.low <= true_ratio || other.wins);
+                held += usize::from(interval.low <= true_ratio || other.verdict.wins());
             }
         }
     }

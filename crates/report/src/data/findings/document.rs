@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::words::{measured, takes};
+use super::words::{absent, measured, takes};
 use super::{Checked, Study, label};
 use crate::claims::{Claim, Coverage, Evidence, Finding, OnTable, Tally, Verdict};
 use crate::data::merge::Merged;
@@ -54,8 +54,8 @@ struct FindingDocument<'a> {
     leaning: Tally,
     evidence: &'a [Evidence],
     missing: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    without: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<String>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     behind: &'a [String],
 }
@@ -74,7 +74,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         leaning: finding.leaning,
         evidence: &finding.evidence,
         missing: &finding.missing,
-        without: &finding.without,
+        without: finding.without.iter().map(absent).collect(),
         behind: &finding.behind,
     };
     let on_table = |found: &'a OnTable| OnTableDocument {

@@ -88,11 +88,8 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
 /// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or can't be had.
 pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
     let named = claim.expect.stores();
-    let own = finding
-        .without
-        .iter()
-        .filter(|without| named.iter().any(|name| without.starts_with(&format!("{name}: "))));
-    let own: Vec<&str> = own.map(String::as_str).collect();
+    let own: Vec<String> =
+        finding.without.iter().filter(|(store, _)| named.contains(store)).map(absent).collect();
     match (finding.behind.as_slice(), own.as_slice()) {
         ([first, rest @ ..], _) => {
             let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
@@ -103,10 +100,16 @@ pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
             format!("left out, without {first}{more}")
         }
         ([], []) if !finding.without.is_empty() && finding.evidence.is_empty() => {
-            format!("left out, without {}", finding.without.join("; "))
+            let all: Vec<String> = finding.without.iter().map(absent).collect();
+            format!("left out, without {}", all.join("; "))
         }
         ([], []) => format!("needs {}", lacks(finding)),
     }
+}
+
+/// A store that can't be had, and why.
+pub(crate) fn absent((store, why): &(String, String)) -> String {
+    format!("{store}: {why}")
 }
 
 /// Without which stores a claim is judged, as they can't be had here.
@@ -114,11 +117,7 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
     if finding.without.is_empty() || finding.evidence.is_empty() {
         return None;
     }
-    let stores: Vec<&str> = finding
-        .without
-        .iter()
-        .map(|without| without.split_once(": ").map_or(without.as_str(), |(store, _)| store))
-        .collect();
+    let stores: Vec<&str> = finding.without.iter().map(|(store, _)| store.as_str()).collect();
     Some(format!("judged without {}", stores.join(", ")))
 }
 

@@ -1,4 +1,4 @@
-use storebench_core::result::Run;
+use storebench_core::result::{LeftOut, Reason, Run};
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
@@ -104,7 +104,7 @@ fn two_runs_of_a_machine_decide_together() {
     let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
     let contest = &only(&runs[..2]).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb", "redb"]);
-    assert_eq!(contest.contenders[1].rule, Some(Rule::Open));
+    assert_eq!(contest.contenders[1].verdict.rule(), Some(Rule::Open));
     let contest = &only(&runs).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
     assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
@@ -140,9 +140,9 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     for trial in &mut runs[0].trials[..2] {
         trial.measured.as_mut().unwrap().operations.retain(|one| one.operation != "get");
     }
-    runs[0].header.left_out.push(storebench_core::result::LeftOut {
+    runs[0].header.left_out.push(LeftOut {
         cell: Sample::new("redb").records(other).cell(),
-        reason: "redb keeps no order to scan in".into(),
+        reason: Reason::NoOrder { store: "redb".into() },
     });
     let matrix = only(&runs);
     let get = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
@@ -152,9 +152,9 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     assert_eq!((insert.contests[0].absent.len(), insert.contests[1].absent[0].why), (0, Why::NotApplicable));
     // Where others of the place were left out, too.
     let mut mixed = runs.clone();
-    mixed[0].header.left_out.push(storebench_core::result::LeftOut {
+    mixed[0].header.left_out.push(LeftOut {
         cell: Sample::new("sqlite").cell(),
-        reason: "sqlite does not offer it".into(),
+        reason: Reason::Sentence("sqlite does not offer it".into()),
     });
     let mixed = only(&mixed);
     let get = mixed.rows.iter().find(|row| row.figure.name == "get").unwrap();
@@ -175,9 +175,9 @@ fn an_empty_place_says_why() {
             Sample::new("lmdb").records(other),
         ],
     )];
-    runs[0].header.left_out.push(storebench_core::result::LeftOut {
+    runs[0].header.left_out.push(LeftOut {
         cell: Sample::new("redb").records(other).cell(),
-        reason: "too large".into(),
+        reason: Reason::Sentence("too large".into()),
     });
     let contests = &only(&runs).rows[0].contests;
     assert_eq!(contests[0].why_empty(), Some(Why::Failed));

@@ -6,9 +6,10 @@ use crate::column::{COLUMNS, Column};
 use crate::data::by_cell::{OfCell, cells};
 use crate::data::matrix::{Contest, Matrix, Row, Sorted};
 use crate::data::merge::{Group, Merged};
+use crate::judge::Rule;
 use crate::layout::Position;
 use crate::report::Report;
-use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
+use crate::stats::{Better, Interval, MeanKind, Summary};
 
 type Result = std::result::Result<(), super::SqlError>;
 
@@ -108,7 +109,7 @@ fn one(
         let Some(entry) = entries.and_then(|entries| entries.first()) else { continue };
         let worse = contender.times_worse;
         let [low, high] = ends(worse.and_then(|ratio| ratio.ratio.interval));
-        let rule = contender.rule.map(|rule| match rule {
+        let rule = contender.verdict.rule().map(|rule| match rule {
             Rule::Interval => "interval",
             Rule::Scatter => "scatter",
             Rule::Open => "open",
@@ -126,7 +127,7 @@ fn one(
             ("contest", text(&row.figure.name)),
             ("figure", text(row.figure.column)),
             ("rank", integer(rank as u64 + 1)),
-            ("wins", truth(contender.wins)),
+            ("wins", truth(contender.verdict.wins())),
             ("rule", optional(rule, text)),
             ("mean", real(contender.figure.mean.value)),
             ("times_worse", optional(worse.map(|ratio| ratio.ratio.value), real)),

@@ -6,7 +6,8 @@ use storebench_core::units::three_digits;
 use super::preferred::{By, Part, Spot, Verdict};
 use super::{few, link, strong};
 use crate::column::Unit;
-use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::data::matrix::{Figure, Matrix, Row};
+use crate::judge::place::Contender;
 use crate::layout::words;
 use crate::markup::{Html, Tag, tag};
 use crate::stats::Better;
@@ -61,9 +62,11 @@ fn most_often(part: &Part<'_>) -> Html {
 
 fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
     let held = &part.spots;
-    let won: Vec<(&Spot<'_>, &Contender)> =
-        held.iter().filter_map(|spot| Some((spot, spot.contender(store).filter(|c| c.wins)?))).collect();
-    let alone = won.iter().filter(|(spot, _)| spot.contest.winners().count() == 1).count();
+    let won: Vec<(&Spot<'_>, &Contender)> = held
+        .iter()
+        .filter_map(|spot| Some((spot, spot.contender(store).filter(|c| c.verdict.wins())?)))
+        .collect();
+    let alone = won.iter().filter(|(spot, _)| spot.contest.is_decided()).count();
     let mut text = how_often(won.len(), held.len(), alone);
     let rivals = part.rivals();
     if !rivals.is_empty() {
@@ -120,7 +123,7 @@ fn figures(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
 
 /// The distance of the next store, where the best won alone.
 fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
-    let next = won.iter().filter(|(spot, _)| spot.contest.winners().count() == 1);
+    let next = won.iter().filter(|(spot, _)| spot.contest.is_decided());
     let next: Vec<(&str, f64)> = next
         .filter_map(|(spot, _)| spot.contest.contenders.get(1))
         .filter_map(|second| Some((second.store.as_str(), second.times_worse?.ratio.value)))

@@ -1,15 +1,13 @@
 //! Which store to prefer for what, and for which part of the combinations. Pure.
 
-use indexmap::IndexMap;
 use storebench_core::axis::Value;
 use storebench_core::cell::Axis;
 
-use crate::data::matrix::{Contender, Contest, Figure, Matrix, Row};
+use crate::data::matrix::{Contest, Figure, Matrix, Row};
+use crate::judge::combinations;
+use crate::judge::place::Contender;
 use crate::layout::{Position, words};
-use crate::stats::{Better, Estimate, Series, decide, geometric_mean};
 
-/// A store that is at most so many times worse than the best is near it.
-const NEAR: f64 = 1.2;
 /// Parts of the combinations that an answer may have; with more it would be a list of winners.
 const MOST_PARTS: usize = 4;
 /// The share of the combinations that a further part must decide, to be worth its words.
@@ -29,25 +27,17 @@ pub struct Spot<'a> {
 impl<'a> Spot<'a> {
     /// A store's figure here.
     pub fn contender(&self, store: &str) -> Option<&'a Contender> {
-        self.contest.contenders.iter().find(|contender| contender.store == store)
+        combinations::contender(&self.contest.contenders, store)
     }
 
     /// The factor by which a store is worse than the best; 1 for the best itself.
     pub fn times_worse(&self, store: &str) -> Option<f64> {
-        let position = self.contest.contenders.iter().position(|contender| contender.store == store)?;
-        if position == 0 {
-            return Some(1.0);
-        }
-        Some(self.contest.contenders[position].times_worse?.ratio.value)
+        combinations::times_worse(&self.contest.contenders, store)
     }
 
     /// Whether a store is the best here or too close to call with it.
     pub fn is_won_by(&self, store: &str) -> bool {
-        self.contender(store).is_some_and(|contender| contender.wins)
-    }
-
-    fn is_near(&self, store: &str) -> bool {
-        self.is_won_by(store) || self.times_worse(store).is_some_and(|times| times <= NEAR)
+        combinations::is_won_by(&self.contest.contenders, store)
     }
 
     /// Its values on the axes within the matrix.
@@ -67,6 +57,11 @@ pub fn held<'a>(rows: &[&'a Row], matrix: &'a Matrix) -> Vec<Spot<'a>> {
         matrix.columns.iter().zip(&row.contests).map(move |(place, contest)| Spot { row, place, contest })
     };
     rows.iter().flat_map(of_row).filter(|spot| spot.contest.contenders.len() > 1).collect()
+}
+
+/// The rankings at some combinations.
+pub fn ranked<'a>(spots: &[Spot<'a>]) -> Vec<&'a [Contender]> {
+    spots.iter().map(|spot| spot.contest.contenders.as_slice()).collect()
 }
 
 /// The way in which an answer is split.
@@ -94,26 +89,17 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// The store that won the most combinations, alone or with others, and how many.
     pub fn most_often(&self) -> Option<(&'a str, usize)> {
-        most_often(&self.spots)
+        combinations::most_often(&ranked(&self.spots))
     }
 
     /// Whether the store is the best by itself anywhere, or is preferred for being near the best.
     pub fn is_decided(&self) -> bool {
-        let Some(store) = self.store else { return false };
-        let won: Vec<&Spot<'_>> = self.spots.iter().filter(|spot| spot.is_won_by(store)).collect();
-        won.len() * 2 < self.spots.len() || won.iter().any(|spot| spot.contest.winners().count() == 1)
+        self.store.is_some_and(|store| combinations::is_decided_for(&ranked(&self.spots), store))
     }
 
     /// The stores that are too close to call with it, those that are so most often first.
     pub fn rivals(&self) -> Vec<&'a str> {
-        let Some(store) = self.store else { return Vec::new() };
-        let mut tally: IndexMap<&str, usize> = IndexMap::new();
-        for spot in self.spots.iter().filter(|spot| spot.is_won_by(store)) {
-            let others = spot.contest.winners().filter(|winner| winner.store != store);
-            others.for_each(|winner| *tally.entry(&winner.store).or_default() += 1);
-        }
-        tally.sort_by_cached_key(|_, times| std::cmp::Reverse(*times));
-        tally.into_keys().collect()
+        self.store.map_or_else(Vec::new, |store| combinations::rivals(&ranked(&self.spots), store))
     }
 }
 
@@ -157,7 +143,9 @@ fn ways(matrix: &Matrix) -> Vec<By> {
 
 /// The combinations in which the preferred store is the best or near it.
 fn credit(part: &Part<'_>) -> usize {
-    part.store.map_or(0, |store| part.spots.iter().filter(|spot| spot.is_near(store)).count())
+    part.store.map_or(0, |store| {
+        ranked(&part.spots).iter().filter(|ranked| combinations::is_near(ranked, store)).count()
+    })
 }
 
 /// The combinations sorted by an axis's values, those with the same store put together.
@@ -166,7 +154,7 @@ fn parts<'a>(by: By, held: &[Spot<'a>]) -> Vec<Part<'a>> {
     sorted.sort_by_cached_key(|spot| key(by, spot));
     let mut stretches: Vec<(Option<&'a str>, Vec<Spot<'a>>)> = Vec::new();
     for slice in sorted.chunk_by(|a, b| key(by, a) == key(by, b)) {
-        let store = preferred(slice);
+        let store = combinations::preferred(&ranked(slice));
         match stretches.last_mut() {
             Some((last, spots)) if *last == store => spots.extend(slice),
             _ => stretches.push((store, slice.to_vec())),
@@ -202,78 +190,4 @@ fn range(by: By, spots: &[Spot<'_>]) -> String {
     let mut values: Vec<Value> = spots.iter().filter_map(|spot| spot.value(axis)).collect();
     values.dedup();
     words::together(axis, &values)
-}
-
-/// The number of combinations that each store won, alone or with others.
-fn wins<'a>(spots: &[Spot<'a>]) -> IndexMap<&'a str, usize> {
-    let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for winner in spots.iter().flat_map(|spot| spot.contest.winners()) {
-        *tally.entry(&winner.store).or_default() += 1;
-    }
-    tally
-}
-
-/// The store that won the most of them, alone or with others, and how many.
-pub fn most_often<'a>(spots: &[Spot<'a>]) -> Option<(&'a str, usize)> {
-    wins(spots).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
-}
-
-/// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.
-fn preferred<'a>(spots: &[Spot<'a>]) -> Option<&'a str> {
-    let wins = wins(spots);
-    let most = wins.values().copied().max()?;
-    if most * 2 >= spots.len() {
-        let leading: Vec<&str> =
-            wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
-        return nearest(spots, &leading).map(|nearest| nearest.store).or_else(|| leading.first().copied());
-    }
-    let nearest = nearest(spots, &measured_in_half(spots))?;
-    let own: Vec<f64> = spots.iter().filter_map(|spot| spot.times_worse(nearest.store)).collect();
-    (nearest.times.value <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
-        .then_some(nearest.store)
-}
-
-/// The stores that have a figure in at least half of the combinations.
-fn measured_in_half<'a>(spots: &[Spot<'a>]) -> Vec<&'a str> {
-    let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for spot in spots {
-        let known = spot.contest.contenders.iter().filter(|c| spot.times_worse(&c.store).is_some());
-        known.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
-    }
-    tally.into_iter().filter(|(_, times)| times * 2 >= spots.len()).map(|(store, _)| store).collect()
-}
-
-/// The store that is best overall.
-#[derive(Debug)]
-pub struct Nearest<'a> {
-    /// Its name.
-    pub store: &'a str,
-    /// The factor by which it is worse than the best, as a geometric mean, with its interval over the combinations.
-    pub times: Estimate,
-    /// Stores that are too close to call with it over the combinations.
-    pub tied: Vec<&'a str>,
-    /// Over how many combinations: those in which all stores that it was compared with have a figure.
-    pub shared: usize,
-}
-
-/// Of some stores the one that is best overall, over the combinations in which all of them have a figure, so that what
-/// was not measured speaks for none of them.
-fn nearest<'a>(spots: &[Spot<'a>], stores: &[&'a str]) -> Option<Nearest<'a>> {
-    let ratios = |spot: &Spot<'_>| -> Option<Vec<f64>> {
-        stores.iter().map(|store| spot.times_worse(store)).collect()
-    };
-    let shared: Vec<Vec<f64>> = spots.iter().filter_map(ratios).collect();
-    let own = |index: usize| shared.iter().map(move |ratios| ratios[index]).enumerate();
-    let series: Vec<Series<usize>> = (0..stores.len()).map(|index| own(index).collect()).collect();
-    // Combinations take the place of blocks: what is better in most, by enough, is better overall.
-    let mut standings = decide(&series, Better::Lower).into_iter();
-    let best = standings.next()?;
-    let tied = standings.filter(|standing| standing.wins).map(|standing| stores[standing.index]);
-    let times = best.figure.mean;
-    Some(Nearest { store: stores[best.index], times, tied: tied.collect(), shared: shared.len() })
-}
-
-/// The store that is best over all combinations, of those measured in at least half of them.
-pub fn nearest_of_all<'a>(spots: &[Spot<'a>]) -> Option<Nearest<'a>> {
-    nearest(spots, &measured_in_half(spots))
 }

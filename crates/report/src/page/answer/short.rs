@@ -6,42 +6,43 @@ use indexmap::IndexMap;
 use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::name;
-use super::preferred::{By, Part, Spot, Verdict, held, most_often, nearest_of_all};
+use super::preferred::{By, Part, Spot, Verdict, held, ranked};
 use super::{at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
-use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::data::matrix::{Figure, Matrix, Row};
 use crate::data::names::and;
 use crate::data::spread;
+use crate::judge::combinations::{Together, most_often, nearest_of_all, together};
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
-use crate::stats::{Interval, Rule};
+use crate::stats::Interval;
 
 /// The words where no comparison has a single winner: then no store is best at anything.
 pub fn tie(matrix: &Matrix) -> Option<Html> {
     let spots = held(&matrix.rows.iter().collect::<Vec<_>>(), matrix);
-    if spots.is_empty() || spots.iter().any(|spot| spot.contest.winners().count() < 2) {
-        return None;
-    }
     let all = grouped(spots.len() as u64);
-    let open = |contender: &Contender| matches!(contender.rule, None | Some(Rule::Open | Rule::Crowded));
-    if spots.iter().all(|spot| spot.contest.contenders.iter().all(open)) {
-        return Some(Html::of(
-            "No store is named: with so few trials, nothing tells how far they lie apart.",
-        ));
-    }
-    let alike = |spot: &Spot<'_>| spot.contest.contenders.iter().all(|contender| contender.wins);
-    if spots.iter().all(alike) {
-        let says = match spots.len() {
-            1 => "A tie: no two can be told apart in the one comparison.".to_owned(),
-            _ => format!("A tie: no two can be told apart in any of {all} comparisons."),
-        };
-        return Some(Html::of(says));
+    match together(&ranked(&spots)) {
+        _ if spots.is_empty() => return None,
+        Together::Decided => return None,
+        Together::Open => {
+            return Some(Html::of(
+                "No store is named: with so few trials, nothing tells how far they lie apart.",
+            ));
+        }
+        Together::Alike => {
+            let says = match spots.len() {
+                1 => "A tie: no two can be told apart in the one comparison.".to_owned(),
+                _ => format!("A tie: no two can be told apart in any of {all} comparisons."),
+            };
+            return Some(Html::of(says));
+        }
+        Together::Close => {}
     }
     let says = match spots.len() {
         1 => "No single winner: the best are too close to call.".to_owned(),
         _ => format!("No single winner: in each of {all} comparisons the best are too close to call."),
     };
-    let often = most_often(&spots).map(|(store, times)| match times == spots.len() {
+    let often = most_often(&ranked(&spots)).map(|(store, times)| match times == spots.len() {
         true => Html::of((" ", strong(store), " is among them in all.")),
         false => Html::of((
             " ",
@@ -60,7 +61,7 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
     if spots.len() < 2 || spots.iter().all(|spot| spot.contest.winners().count() > 1) {
         return None;
     }
-    let nearest = nearest_of_all(&spots)?;
+    let nearest = nearest_of_all(&ranked(&spots))?;
     let furthest = spots.iter().filter_map(|spot| Some((spot, spot.times_worse(nearest.store)?)));
     let (spot, most) = furthest.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let without = spots.iter().filter(|spot| spot.times_worse(nearest.store).is_none()).count();
@@ -228,7 +229,7 @@ fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str)
         None => Html::of(text),
     };
     let figures = figure.range(won.iter().filter_map(|spot| spot.contender(store)));
-    let alone = won.iter().filter(|spot| spot.contest.winners().count() == 1).count();
+    let alone = won.iter().filter(|spot| spot.contest.is_decided()).count();
     let often = match spots.len() {
         1 => None,
         all if alone == all => Some("throughout".to_owned()),

@@ -1,12 +1,13 @@
 //! Made stores, whose settings do what is known, tuned again and again with other noise.
 
 use super::*;
-use crate::data::looks;
 use crate::data::merge::BlockKey;
+use crate::judge::interim;
+use crate::judge::settings::Verdict;
 use crate::stats::Ratio;
 use crate::stats::tests::normal;
 use crate::tuning::race::Arm;
-use crate::tuning::{Verdict, is_settled, worth};
+use crate::tuning::{is_settled, worth};
 
 /// A store of which every setting has two values that may be tried.
 struct Made {
@@ -58,7 +59,7 @@ impl Made {
             let came = self.race(&race, raced.len(), &mut spent, &mut random);
             if race.kind == Kind::Proof {
                 best = race.arms.last().cloned();
-                times = came.ratio(DEFAULT + 1, looks::confidence(race.looks.len()));
+                times = came.ratio(DEFAULT + 1, interim::confidence(race.looks.len()));
             }
             raced.push(came);
         }
@@ -83,7 +84,9 @@ impl Made {
                 arm.out = (self.out)(&arm.settings).then(|| "it takes too much memory".to_owned());
             }
             let enough = match race.kind {
-                Kind::Proof => looks::is_over(&race.looks, block + 1, || is_settled(&came, race.looks.len())),
+                Kind::Proof => {
+                    interim::is_over(&race.looks, block + 1, || is_settled(&came, race.looks.len()))
+                }
                 _ => came.is_over(),
             };
             if enough {

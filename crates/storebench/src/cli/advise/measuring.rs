@@ -18,12 +18,12 @@ use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::runner::job::{Enough, GoesOn, Job};
 use storebench_report::advice::clusters::Beside;
-use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
-use storebench_report::advice::settle::{PRECISION, budget};
+use storebench_report::advice::ranking::Candidate;
+use storebench_report::advice::settle::budget;
 use storebench_report::advice::{Advice, Here};
-use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
+use storebench_report::judge::interim::{self, ALIKE};
 
 use super::super::args::AdviseArgs;
 use super::super::launch::Launch;
@@ -312,7 +312,7 @@ impl<'a> Measuring<'a> {
         self.stages.tell(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
-        let planned = looks::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
+        let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
@@ -323,7 +323,7 @@ impl<'a> Measuring<'a> {
             let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { self.best_share };
             alone
                 || next_s > self.stages.left_s(share)
-                || looks::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
+                || interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
         };
         // The time that remains goes to the pairs that it can decide.
         let told = |trials: &[TrialResult]| {
@@ -333,7 +333,7 @@ impl<'a> Measuring<'a> {
                 finalists.iter().filter(|store| ran(store) < done as usize).cloned().collect();
             if planned.contains(&(done + before)) {
                 let advice = self.advice_with(&plan, trials, planned);
-                told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(PRECISION, planned)));
+                told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(ALIKE, planned)));
             }
             told
         };
@@ -393,7 +393,7 @@ impl<'a> Measuring<'a> {
     fn is_settled(&self, advice: &Advice) -> bool {
         let best = advice.verdict.ranking.first();
         let often = best.is_some_and(|best| best.speed.trials as f64 >= FEWEST_BLOCKS);
-        advice.verdict.ranking.len() > 1 && (often || advice.is_clear(PRECISION))
+        advice.verdict.ranking.len() > 1 && (often || advice.is_clear(ALIKE))
     }
 
     /// Keeps what came of a stage, if it was run, and how much longer it took than its trials; says whether it was interrupted.
@@ -473,8 +473,8 @@ impl<'a> Measuring<'a> {
     /// that are kept.
     fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         self.advice_with(plan, trials, looks).is_some_and(|advice| {
-            let beyond = advice.beyond_deciding(PRECISION, looks).len();
-            advice.is_clear(PRECISION) || beyond + 1 >= advice.verdict.ranking.len()
+            let beyond = advice.beyond_deciding(ALIKE, looks).len();
+            advice.is_clear(ALIKE) || beyond + 1 >= advice.verdict.ranking.len()
         })
     }
 

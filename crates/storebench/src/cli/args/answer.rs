@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
-use super::number::whole;
+use storebench_core::units::whole;
 
 /// Where an answer is written, where it is measured, and with which seed.
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,8 @@
 //! Arguments that say what is kept and what is done with it, of `advise` and `tune`.
 
 use storebench_core::store::Guarantee;
-use storebench_core::units::Sizes;
+use storebench_core::units::{Sizes, whole};
 use storebench_report::advice::question::Mix;
-
-use super::number::whole;
 
 /// The records, and the work on them.
 #[derive(Debug, Clone, PartialEq, clap::Args)]

@@ -20,3 +20,10 @@ pub struct PropertyArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
     pub ycsb: Option<PathBuf>,
 }
+
+impl PropertyArgs {
+    /// Whether none is given.
+    pub fn is_empty(&self) -> bool {
+        self.property_files.is_empty() && self.property.is_empty()
+    }
+}

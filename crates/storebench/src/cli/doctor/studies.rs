@@ -8,9 +8,9 @@ use serde::Serialize;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, DEFAULT_PLACE};
 use storebench_core::error::Result;
+use storebench_core::result::{LeftOut, Reason};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
-use storebench_core::workload::reason::{Omission, Reason};
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Plan};
 
@@ -88,7 +88,7 @@ impl Tally {
         let places = launch::places(&plan, &directories)?;
         let launch = Launch::new(stores, &plan, &places, None)?;
         self.can.extend(launch.cells.iter().map(|cell| cell.id()));
-        for left in &launch.left_out {
+        for left in &launch.header.left_out {
             if left.reason == Reason::NoTrace {
                 self.asks_for = Some("--trace FILE");
             } else if left.reason.is_of_the_machine() && !is_of_limits(left) {
@@ -120,7 +120,7 @@ impl Tally {
 }
 
 /// Whether the machine that limits stand in for has too little memory, whatever this one has.
-fn is_of_limits(left: &Omission) -> bool {
+fn is_of_limits(left: &LeftOut) -> bool {
     matches!(left.reason, Reason::NoMemory { .. }) && left.cell.machine() != HERE
 }
 

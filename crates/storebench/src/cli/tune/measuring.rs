@@ -5,7 +5,7 @@ use std::time::Duration;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{LeftOut, Outcome, TrialResult};
+use storebench_core::result::{LeftOut, Outcome, Reason, TrialResult};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{counted, grouped};
 use storebench_core::workload::crud::parameters::CrudParameters;
@@ -13,8 +13,8 @@ use storebench_host::plan::Plan;
 use storebench_host::runner::job::Job;
 use storebench_host::runner::rehearsal;
 use storebench_report::advice::question::Question;
-use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
+use storebench_report::judge::interim;
 use storebench_report::tuning::judge::{Judge, changes, races, reads_back_alike, settings_of};
 use storebench_report::tuning::race::{Kind, Raced, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
@@ -74,7 +74,7 @@ impl<'a> Measuring<'a> {
         while let Some(race) = search::next(&self.changes, &self.raced(), self.time()) {
             self.tell_race(&race);
             let number = self.stages.runs.len() + 1;
-            let name = format!("{number}-{}", race.kind.study().trim_start_matches("tune-"));
+            let name = format!("{number}-{}", race.kind.name().trim_start_matches("tune-"));
             let plan = plans::race(&self.plan, race.kind, self.asked.store.name, &race.arms);
             if self.carry_out(&name, &plan, &race)? {
                 return Ok(true);
@@ -94,7 +94,7 @@ impl<'a> Measuring<'a> {
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
         let launch = self.stages.launch(&plan)?;
         if launch.cells.is_empty() {
-            return Err(launch::nothing_to_run(&launch.left_out));
+            return Err(launch::nothing_to_run(&launch.header.left_out));
         }
         for omitted in launch.header.left_out.iter().filter(|left| !settings_of(&left.cell).is_empty()) {
             self.refused.push(omitted.clone());
@@ -121,13 +121,12 @@ impl<'a> Measuring<'a> {
             if settings.is_empty() {
                 continue;
             }
-            if let Some(reason) = judge.why_out(trial) {
-                self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
+            if let Some(why) = judge.why_out(trial) {
+                self.refused.push(LeftOut { cell: trial.cell.clone(), reason: Reason::Refused { why } });
             } else if settings.iter().all(|(name, value)| is_read_back(&default.settings, name, value)) {
                 unchanged.push(settings);
             } else if alike() {
-                let reason = "with these records the store is opened as by default".to_owned();
-                self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
+                self.refused.push(LeftOut { cell: trial.cell.clone(), reason: Reason::OpensAsByDefault });
             }
         }
         let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
@@ -152,7 +151,7 @@ impl<'a> Measuring<'a> {
         for _ in 0..PILOTS {
             let launch = self.stages.launch(&self.plan)?;
             let Some(cell) = launch.cells.first() else {
-                return Err(launch::nothing_to_run(&launch.left_out));
+                return Err(launch::nothing_to_run(&launch.header.left_out));
             };
             let Some(tried) = rehearsal::pilot(&launch.job(&self.stages.interrupted), cell)? else {
                 return Ok(true);
@@ -308,7 +307,7 @@ fn certain_blocks(kind: Kind) -> u32 {
 fn is_enough(raced: &Raced, race: &Race) -> bool {
     let blocks = raced.blocks();
     match race.kind {
-        Kind::Proof => looks::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
+        Kind::Proof => interim::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
         Kind::Beside => blocks >= BESIDE_BLOCKS,
         Kind::Screen | Kind::Combine | Kind::Near => raced.is_over(),
     }

@@ -115,7 +115,7 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
         Point { name: name.join(" "), settings: [(store.to_owned(), settings.clone())].into() }
     };
     let points = arms.iter().filter(|settings| !settings.is_empty()).map(point).collect();
-    Plan { name: kind.study().into(), points, one_at_a_time: true, ..plan.clone() }
+    Plan { name: kind.name().into(), points, one_at_a_time: true, ..plan.clone() }
 }
 
 /// The same work with other records, each with a name: more and larger first, as most work grows.

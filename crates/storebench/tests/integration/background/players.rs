@@ -88,7 +88,11 @@ fn without_a_player_its_cells_are_left_out() {
     let run = scratch.results();
     assert_eq!(run.trials.len(), 1);
     assert_eq!(run.header.left_out.len(), 1);
-    assert!(run.header.left_out[0].reason.contains("apt-get install ffmpeg"), "{:?}", run.header.left_out);
+    assert!(
+        run.header.left_out[0].reason.to_string().contains("apt-get install ffmpeg"),
+        "{:?}",
+        run.header.left_out
+    );
     let arguments = format!("{SMALL} --store memory --background video");
     said(scratch.command(STOREBENCH, &arguments).env("PATH", &path))
         .complains(Exit::Nothing, &["apt-get install ffmpeg"]);

@@ -159,9 +159,9 @@ fn a_run_of_another_version_is_left_as_it_is() {
     let text = fs::read_to_string(&header).unwrap();
     let changes = [
         (
-            "\"format\": 1,",
+            "\"format\": 2,",
             "\"format\": 99,",
-            &["format 99", "reads format 1", "run the study again"] as &[_],
+            &["format 99", "reads formats 1 to 2", "run the study again"] as &[_],
         ),
         ("\"version\": \"", "\"version\": \"old ", &["other versions of the stores", "start a new run"]),
     ];

@@ -124,7 +124,7 @@ fn what_a_small_disk_cannot_hold_is_left_out() {
     let run = scratch.results();
     assert_eq!(outcomes(&run), [("flat-folder", "ok")]);
     let [left_out] = run.header.left_out.as_slice() else { panic!("{:?}", run.header.left_out) };
-    assert!(left_out.reason.contains("MiB of disk, and "), "{left_out:?}");
+    assert!(left_out.reason.to_string().contains("MiB of disk, and "), "{left_out:?}");
     let script = format!("{FLAT} --at disk").replace("$tiny", "--records 5000");
     let said = on_a_disk(&scratch, "4m", &script).unwrap();
     said.complains(Exit::DiskFull, &["no cell can run", "are free"]);

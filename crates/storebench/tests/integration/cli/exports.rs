@@ -60,7 +60,9 @@ mod sqlite {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
+    use rusqlite::types::Value as SqlValue;
     use rusqlite::{Connection, OpenFlags};
+    use serde_json::json;
 
     use super::*;
 
@@ -147,6 +149,61 @@ mod sqlite {
     }
 
     #[test]
+    fn views_take_from_results_what_counts() {
+        let scratch = run();
+        let from = scratch.only_run();
+        let results = fs::read_to_string(from.join("results.jsonl")).unwrap();
+        let mut trials: Vec<Value> =
+            results.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let failed = json!({"status": "failed", "reason": "wrong-data", "message": "\"ü\" ≠ \\", "log": "l"});
+        trials[0]["outcome"] = failed;
+        let reasons = json!([{"figure": "disk", "reason": "\"figure\":\"space\""}]);
+        trials[1]["measured"]["unknown"] = reasons;
+        let second = json!({"at_s": 3, "count": 7, "p50_ns": 1, "p99_ns": 2, "max_ns": 3});
+        trials[2]["measured"]["operations"][1]["series"] = json!([second]);
+        let phase = json!({"operation": "get", "count": 5, "cpu_share": 1.0});
+        let client = json!({"host": "h", "sessions": 2, "processors": 4, "clock_uncertainty_ns": 1, "late_ns": 2,
+            "phases": [phase]});
+        trials[2]["measured"]["clients"] = json!([client]);
+        let lines: String = trials.iter().map(|trial| format!("{trial}\n")).collect();
+        scratch.write("made/results.jsonl", lines);
+        scratch.write("made/run.json", fs::read_to_string(from.join("run.json")).unwrap());
+        scratch.storebench("report made --sqlite made.db").ends(Exit::Success);
+        let file = Connection::open(scratch.join("made.db")).unwrap();
+        let row = |sql: &str| -> Vec<SqlValue> {
+            let of = |row: &rusqlite::Row<'_>| {
+                (0..row.as_ref().column_count()).map(|column| row.get(column)).collect()
+            };
+            file.query_row(sql, [], of).unwrap()
+        };
+        let text = |text: &str| SqlValue::Text(text.into());
+        let whole = SqlValue::Integer;
+        let said = row("SELECT status, message, store_version, settle_ns, files FROM trials WHERE trial = 0");
+        let nothing = SqlValue::Null;
+        assert_eq!(
+            said,
+            [text("failed"), text("\"ü\" ≠ \\"), nothing.clone(), nothing.clone(), nothing.clone()]
+        );
+        assert_eq!(row("SELECT trial, reason FROM failures"), [whole(0), text("wrong-data")]);
+        for view in ["operations", "counters", "settings"] {
+            let numbers = row(&format!("SELECT sum(trial = 0), sum(trial = 1) > 0 FROM {view}"));
+            assert_eq!(numbers, [whole(0), whole(1)], "{view}");
+        }
+        let unknown = row("SELECT disk_allocated_bytes, files, settle_ns > 0 FROM trials WHERE trial = 1");
+        assert_eq!(unknown, [nothing.clone(), nothing.clone(), whole(1)]);
+        let operation = trials[2]["measured"]["operations"][1]["operation"].as_str().unwrap();
+        assert_eq!(
+            row("SELECT * FROM seconds"),
+            [whole(2), text(operation), whole(3), whole(7), whole(1), whole(2), whole(3)]
+        );
+        let clients = row("SELECT host, count, cpu_share, busy_share FROM clients");
+        assert_eq!(clients, [text("h"), whole(5), SqlValue::Real(1.0), nothing]);
+        let host =
+            "SELECT json_extract(result, '$.measured.clients[0].host') FROM trial_json WHERE trial = 2";
+        assert_eq!(row(host), [text("h")]);
+    }
+
+    #[test]
     fn the_pages_questions_have_answers() {
         let file = opened("questions.db");
         let page = page();
@@ -175,7 +232,7 @@ mod sqlite {
         for (table, column) in rows.unwrap().map(Result::unwrap) {
             columns.entry(table).or_default().insert(column);
         }
-        assert_eq!(columns.len(), 41 + 5, "{:?}", columns.keys());
+        assert_eq!(columns.len(), 41 + 5 + 4, "{:?}", columns.keys());
         for (table, columns) in columns {
             assert!(page.contains(&format!("\n| `{table}` | ")), "docs/exports.md does not tell of {table}");
             let missing: Vec<_> =

@@ -36,7 +36,7 @@ const COMMANDS: [&str; 20] = [
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
     let scratch = Scratch::in_memory();
-    for command in COMMANDS.iter().copied().chain([""]) {
+    for command in COMMANDS.iter().copied().chain(["", "run crud", "run ycsb"]) {
         for how in ["--help", "-h"] {
             let said = scratch.storebench(&format!("{command} {how}")).ends(Exit::Success);
             assert!(said.err.is_empty() && said.out.contains("Usage: storebench"), "{said}");
@@ -175,6 +175,7 @@ fn man_pages_are_there_for_every_command_and_render() {
     pages.sort();
     let mut expected: Vec<String> =
         COMMANDS.iter().map(|command| format!("storebench-{command}.1")).collect();
+    expected.extend(STUDIES.iter().map(|study| format!("storebench-run-{}.1", study.name)));
     expected
         .extend(["storebench.1", "storebench-crash-show.1", "storebench-crash-export.1"].map(String::from));
     expected.sort();
@@ -189,7 +190,11 @@ fn man_pages_are_there_for_every_command_and_render() {
     }
     let shown = rendered(&scratch.join("pages/man1/storebench-run.1")).unwrap();
     assert!(shown.contains("SYNOPSIS\n       storebench run [OPTIONS] [STUDY]\n"), "{shown}");
-    assert!(shown.contains("--record-size") && shown.contains("storebench run crud --quick"), "{shown}");
+    assert!(shown.contains("--trials") && shown.contains("storebench run crud --quick"), "{shown}");
+    assert!(!shown.contains("--file-size"), "{shown}");
+    let shown = rendered(&scratch.join("pages/man1/storebench-run-crud.1")).unwrap();
+    assert!(shown.contains("SYNOPSIS\n       storebench run crud [OPTIONS]\n"), "{shown}");
+    assert!(shown.contains("--warm-up") && !shown.contains("--file-size"), "{shown}");
 }
 
 /// A man page as a reader sees it; neither program finds fault with it.

@@ -235,13 +235,9 @@ fn caches_get_their_share_of_the_machine_s_memory_and_a_setting_wins() {
     scratch.write("plan.toml", plan.replace("[axes]", "[axes]\ntuning = [\"share\"]"));
     scratch.storebench("run plan.toml").ends(Exit::Success);
     let run = scratch.results();
-    let left_out: Vec<&str> = run.header.left_out.iter().map(|left| left.reason.as_str()).collect();
-    let unlimited = |why: &&str| why.contains("the machine here has no limit of memory");
-    assert_eq!(
-        (left_out.len(), left_out.iter().filter(|why| unlimited(why)).count()),
-        (2, 2),
-        "{left_out:?}"
-    );
+    let left_out: Vec<String> = run.header.left_out.iter().map(|left| left.reason.to_string()).collect();
+    let unlimited = |why: &&String| why.contains("the machine here has no limit of memory");
+    assert_eq!((left_out.len(), left_out.iter().filter(unlimited).count()), (2, 2), "{left_out:?}");
     let told = |trials: &[TrialResult]| {
         let measured = of(trials, "sqlite").measured.clone().unwrap();
         measured.settings.into_iter().find(|setting| setting.name == "cache_size").unwrap()

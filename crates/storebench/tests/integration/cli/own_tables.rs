@@ -39,7 +39,7 @@ fn own(scratch: &Scratch, arguments: &str) -> Said {
 fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     let scratch = Scratch::in_memory();
     scratch.write("mine.toml", SAVING);
-    let help = own(&scratch, "run --help").ends(Exit::Success);
+    let help = own(&scratch, "run mine.toml --help").ends(Exit::Success);
     assert!(help.out.contains("--way <NAME,...>") && help.out.contains("in-place, rename"), "{}", help.out);
     let dry = own(&scratch, "run mine.toml --dry-run --lines 10,20").ends(Exit::Success);
     assert!(dry.out.contains("rename/20") && dry.out.contains("4 cells"), "{}", dry.out);
@@ -142,10 +142,11 @@ fn one_file_is_read_and_written_without_a_store() {
         assert!(measured.operations[0].count > 0 && measured.disk.files == 1, "{measured:?}");
     }
     scratch.assert_nothing_left();
-    scratch
-        .storebench("run device --store lmdb")
-        .complains(Exit::BadValue, &["store", "not an axis of the workload device"]);
-    scratch
-        .storebench("run device --order get")
-        .complains(Exit::BadValue, &["order", "not a parameter of the workload device"]);
+    for (option, says) in [
+        ("--store lmdb", "--store is an option of the studies crud, crash, data-size"),
+        ("--order get", "--order is an option of the studies crud, crash, not of device"),
+    ] {
+        let words = [says, "see storebench run device --help"];
+        scratch.storebench(&format!("run device {option}")).complains(Exit::Usage, &words);
+    }
 }

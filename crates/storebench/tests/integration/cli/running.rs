@@ -223,7 +223,10 @@ fn combinations_over_the_size_limit_are_left_out_and_listed() {
     let run = scratch.results();
     assert_complete(&run, 1, 1);
     let [left_out] = run.header.left_out.as_slice() else { panic!("{:?}", run.header.left_out) };
-    assert!(left_out.cell.id().contains("100KiB..1MiB") && left_out.reason.contains("over the size limit"));
+    assert!(
+        left_out.cell.id().contains("100KiB..1MiB")
+            && left_out.reason.to_string().contains("over the size limit")
+    );
     assert!(said.out.contains("1 combination") && said.out.contains("over the size limit"), "{said}");
     let dry = scratch.storebench(&format!("{arguments} --dry-run")).ends(Exit::Success);
     let told = dry.out.split(" left out: ").nth(1).unwrap_or_default();

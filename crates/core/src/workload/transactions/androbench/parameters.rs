@@ -3,13 +3,12 @@
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::TrialResult;
+use crate::result::{Reason, TrialResult};
 use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::common::OPERATIONS;
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::reason::Reason;
 
 /// Bytes of a row's text.
 pub static BODY: ParameterDef = ParameterDef {
@@ -115,7 +114,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 fn check(case: &Case<'_>) -> Result<(), Reason> {
     let store = case.opens()?;
     if !store.capabilities.sql {
-        return Err(Reason::NoSql { store: store.name });
+        return Err(Reason::NoSql { store: store.name.into() });
     }
     case.holds(AndrobenchParameters::of(case.cell, case.parameters).bytes())
 }
@@ -201,8 +200,8 @@ mod tests {
             let cell = cell();
             super::reason(&Case::alone(&cell, &parameters, stores, size_limit))
         };
-        assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory" }));
-        assert!(matches!(reason(&[NULL], 1 << 30), Some(Reason::UnknownStore(_))));
+        assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory".into() }));
+        assert!(matches!(reason(&[NULL], 1 << 30), Some(Reason::UnknownStore { .. })));
         assert!(matches!(reason(std::slice::from_ref(&sql), 1 << 10), Some(Reason::TooLarge { .. })));
         assert_eq!(reason(&[sql], 1 << 30), None);
     }

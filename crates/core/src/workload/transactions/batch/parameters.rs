@@ -7,11 +7,11 @@ use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::measure::probe::Probe;
+use crate::result::Reason;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::{ParameterDef, Parameters};
-use crate::workload::reason::Reason;
 
 /// The time for which nothing is done before each kind of transaction.
 pub static REST: ParameterDef = ParameterDef {
@@ -78,7 +78,9 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     }
     let work = BatchParameters::of(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
-        return Some(Reason::Contradiction(format!("{} rows are too many: ids have 32 bits", work.rows())));
+        return Some(Reason::Contradiction {
+            why: format!("{} rows are too many: ids have 32 bits", work.rows()),
+        });
     }
     let bytes = work.bytes();
     (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
@@ -152,8 +154,11 @@ mod tests {
             (reason(&case), time(&case, &probe).trial_s)
         };
         assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(Reason::TooLarge { .. })));
-        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(Reason::Contradiction(_))));
-        assert_eq!(of(&cell("nosuch", "1"), u64::MAX).0, Some(Reason::UnknownStore("nosuch".into())));
+        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(Reason::Contradiction { .. })));
+        assert_eq!(
+            of(&cell("nosuch", "1"), u64::MAX).0,
+            Some(Reason::UnknownStore { store: "nosuch".into() })
+        );
         let (none, quick) = of(&cell("memory", "100"), 1 << 30);
         assert_eq!(none, None);
         assert!(of(&cell("flat-folder", "100"), 1 << 30).1 > 10.0 * quick);

@@ -7,65 +7,46 @@ use storebench_core::units::{counted, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
+use crate::judge::contention::{self, Contention, Load};
 
-/// Processors that others may take beside a trial that needs all there are: a system is never wholly idle.
-const ROOM: f64 = 0.25;
-
-/// Others that left too few processors.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Crowd {
-    /// The processors that they kept busy, on average.
-    pub others: f64,
-    /// The processors of the machine.
-    pub cores: u32,
-    /// The threads that used a store at once.
-    pub threads: u32,
-}
-
-impl Crowd {
+impl Contention {
     /// The load, in words that begin a sentence.
     pub fn words(&self) -> String {
-        let Crowd { others, cores, threads } = self;
+        let Contention { others, cores, threads } = self;
         let threads = counted(*threads, "thread");
         format!("Other programs kept {} of {cores} processors busy beside {threads}", three_digits(*others))
     }
 }
 
-/// The others beside these trials, of runs with these headers, if they left too few processors; each trial counts by the time that
-/// it took. `None` also where it is not known.
-pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e>>) -> Option<Crowd> {
-    let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
-    for Entry { run, trial } in entries {
-        let Some(others) = trial.others_processors.filter(|_| trial.ok().is_some()) else { continue };
-        work_s += others * trial.wall_s;
-        took_s += trial.wall_s;
-        threads = threads.max(trial.cell.threads());
-        cores = cores.min(headers.get(*run).map_or(u32::MAX, |header| header.environment.cores));
-    }
-    let crowd = Crowd { others: work_s / took_s, cores, threads };
-    let left_over = f64::from(cores.saturating_sub(threads));
-    (took_s > 0.0 && crowd.others > left_over + ROOM).then_some(crowd)
+/// The others beside these trials, of runs with these headers, if they left too few processors.
+pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e>>) -> Option<Contention> {
+    let load = |Entry { run, trial }: &Entry<'_>| {
+        let others = trial.others_processors.filter(|_| trial.ok().is_some())?;
+        let cores = headers.get(*run).map_or(u32::MAX, |header| header.environment.cores);
+        Some(Load { others, wall_s: trial.wall_s, threads: trial.cell.threads(), cores })
+    };
+    contention::of(entries.filter_map(load))
 }
 
 /// A line for each hardware: at how many places no store is named for this, and the largest load.
 pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
-    let mut found: IndexMap<&str, (usize, Crowd)> = IndexMap::new();
+    let mut found: IndexMap<&str, (usize, Contention)> = IndexMap::new();
     for group in &merged.groups {
         for here in by_position(&merged.layout, group).values() {
-            let Some(crowd) = of(&headers, here.values().flatten()) else { continue };
-            let (places, most) = found.entry(&group.key.hardware).or_insert((0, crowd));
+            let Some(load) = of(&headers, here.values().flatten()) else { continue };
+            let (places, most) = found.entry(&group.key.hardware).or_insert((0, load));
             *places += 1;
-            if crowd.others > most.others {
-                *most = crowd;
+            if load.others > most.others {
+                *most = load;
             }
         }
     }
-    let line = |(hardware, (places, crowd)): (&str, (usize, Crowd))| {
+    let line = |(hardware, (places, load)): (&str, (usize, Contention))| {
         let at = counted(places, "place");
         format!(
             "No fastest store is named at {at} on {hardware}: {}. Measure again with nothing else running.",
-            crowd.words().replacen("Other", "other", 1)
+            load.words().replacen("Other", "other", 1)
         )
     };
     found.into_iter().map(line).collect()
@@ -78,7 +59,7 @@ mod tests {
     use super::*;
     use crate::data::matrix::matrices;
     use crate::data::samples::{Sample, blocks};
-    use crate::stats::Rule;
+    use crate::judge::Rule;
 
     /// Five blocks of two stores, one twice as fast, beside others that keep so many of two processors busy.
     fn beside(others: Option<f64>) -> Run {
@@ -96,7 +77,7 @@ mod tests {
         let of = |name: &str| {
             let row = matrices[0].rows.iter().find(|row| row.figure.name == name).unwrap();
             let second = &row.contests[0].contenders[1];
-            (!second.wins, second.rule)
+            (!second.verdict.wins(), second.verdict.rule())
         };
         ["get", "space"].map(of)
     }
@@ -122,18 +103,5 @@ mod tests {
               Measure again with nothing else running."
             ]
         );
-    }
-
-    #[test]
-    fn long_trials_count_for_more() {
-        let mut run = beside(Some(0.0));
-        let merged = |run: &Run| {
-            let merged = Merged::new(std::slice::from_ref(run), &[]);
-            of(&[&run.header], merged.groups[0].trials.iter()).map(|crowd| crowd.others)
-        };
-        (run.trials[0].others_processors, run.trials[0].wall_s) = (Some(2.0), 1000.0);
-        assert!(merged(&run).is_some_and(|others| others > 1.9));
-        run.trials[0].wall_s = 0.001;
-        assert_eq!(merged(&run), None);
     }
 }

@@ -12,16 +12,19 @@ use super::at::{self, At, position};
 pub use super::candidate::Candidate;
 use super::candidate::Making;
 use super::danger::{avoided, danger, is_avoided};
-use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
+use super::figures::{Figures, Here, fits, most_memory, terms, weighed};
 use super::first_look;
 use super::question::{Goal, Question};
 use super::settle::Cost;
-use crate::data::crowd::{self, Crowd};
-use crate::data::looks;
+use crate::data::contention;
 use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::stats::{Better, Few, MIN_BLOCKS, Series, Terms, compare_at, decide_on, order};
+use crate::judge::contention::Contention;
+use crate::judge::place::{Terms, decide_on};
+use crate::judge::recommendation::{beaten_by, comparable};
+use crate::judge::{Verdict, interim, order};
+use crate::stats::{Better, Series, compare_at};
 
 /// A store that does not answer, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
 
 /// The stores at one place, judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct Judged {
     /// Those that can be recommended, the best first. All their figures are from the same blocks.
     pub ranking: Vec<Candidate>,
     /// Those that a power cut can wreck as a whole, the best first; their figures are from blocks that they share with the
@@ -60,10 +63,10 @@ pub struct Verdict {
     /// The cost of the measurements.
     pub cost: Cost,
     /// Other programs that left too few processors, so that nothing is told of who is faster.
-    pub crowd: Option<Crowd>,
+    pub contention: Option<Contention>,
 }
 
-impl Verdict {
+impl Judged {
     /// All stores that were measured for the question.
     pub fn all(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.iter().chain(&self.riskier).chain(&self.given_up)
@@ -71,28 +74,27 @@ impl Verdict {
 }
 
 /// Judges the stores at a position of a group.
-pub fn judge(
+pub fn rank(
     merged: &Merged<'_>,
     group: &Group<'_>,
     at: At,
     question: &Question,
     table: &[StoreDef],
-) -> Verdict {
+) -> Judged {
     let sorted = Sorted::new(merged, group);
     let basis = merged.memory;
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
     let here = answering(merged, all, question);
-    let looks = looks::behind(merged, all.values().flatten());
-    let confidence = looks::confidence(looks);
+    let looks = merged.looks(all.values().flatten());
+    let confidence = interim::confidence(looks);
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
-    let crowd = crowd::of(&headers, all.values().flatten());
+    let contention = contention::of(&headers, all.values().flatten());
     let judging = Judging {
         making: Making { question, basis, confidence },
         terms_of: &|goal| {
-            let crowded = crowd.is_some() && matches!(goal, Goal::Speed | Goal::Balance);
             let terms = terms(merged, &question.mix, goal, confidence);
-            if crowded { Terms { few: Few::Crowded, ..terms } } else { terms }
+            terms.during(contention, matches!(goal, Goal::Speed | Goal::Balance))
         },
         by_goal: Goal::ALL
             .into_iter()
@@ -118,11 +120,12 @@ pub fn judge(
         riskier.extend(risky);
         given_up.extend(others);
     }
+    riskier.iter_mut().for_each(|store| store.verdict = Verdict::Dangerous);
     let answered =
         ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
     let out = left(merged, group, at, question, table, answered);
     let cost = Cost::of(merged, &ranking, all);
-    Verdict { ranking, riskier, given_up, out, looks, cost, crowd }
+    Judged { ranking, riskier, given_up, out, looks, cost, contention }
 }
 
 /// The stores of a position that answer the question, with the trials that count.
@@ -163,9 +166,7 @@ impl Judging<'_, '_> {
         (ranking, given_up)
     }
 
-    /// The blocks that all figures of the ranking are from, and the stores that have them: those that were measured most
-    /// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line
-    /// contradicts another.
+    /// The blocks that all figures of the ranking are from, and the stores that have them.
     fn compared(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
         let goal = self.making.question.goal;
         // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
@@ -177,23 +178,8 @@ impl Judging<'_, '_> {
         let names: Vec<String> =
             names.filter(|store| !avoided.contains(store) && by_goal.contains_key(store.as_str())).collect();
         let weights: Vec<&Series<BlockKey>> = names.iter().map(|store| &by_goal[store.as_str()]).collect();
-        let most = weights.iter().map(|series| series.len()).max().unwrap_or(0);
-        // One that a planned look gave up has three quarters of them at most.
-        let needed = match most {
-            _ if !often => 1,
-            0..=MIN_BLOCKS => most.max(1),
-            _ => (most * 3).div_ceil(4),
-        };
-        let mut kept: Vec<usize> = (0..weights.len()).collect();
-        loop {
-            let of = |index: &usize| weights[*index].keys().copied().collect::<BTreeSet<BlockKey>>();
-            let shared = kept.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
-            let fewest = kept.iter().enumerate().rev().min_by_key(|(_, index)| weights[**index].len());
-            match fewest.filter(|_| shared.len() < needed && kept.len() > 1) {
-                Some((seldom, _)) => drop(kept.remove(seldom)),
-                None => return (shared, kept.into_iter().map(|index| names[index].clone()).collect()),
-            }
-        }
+        let (shared, kept) = comparable(&weights, often);
+        (shared, kept.into_iter().map(|index| names[index].clone()).collect())
     }
 
     /// A store's series by a goal, in these blocks.
@@ -225,8 +211,7 @@ impl Judging<'_, '_> {
             let Some(made) = self.making.candidate(store, entries, shared, danger) else { continue };
             ranking.push(Candidate {
                 times_worse: standing.times_worse,
-                wins: standing.wins,
-                rule: standing.rule,
+                verdict: standing.verdict,
                 against_best: self.making.against(best, store, &by_goal),
                 ..made
             });
@@ -299,7 +284,7 @@ fn left(
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(Out {
                 store: cell.store().to_owned(),
-                why: why.unwrap_or_else(|| omitted.reason.to_owned()),
+                why: why.unwrap_or_else(|| omitted.reason.to_string()),
                 unmeasured: false,
             });
         }
@@ -311,25 +296,20 @@ fn left(
     out
 }
 
-/// Says of each store whether another is no worse at anything and better at something, by the rule that decides winners:
-/// what is too close to call counts as alike.
+/// Says of each store whether another is at least as good in all three.
 fn mark_front(
     ranking: &mut [Candidate],
     by_goal: &IndexMap<Goal, Here<'_>>,
     terms_of: &dyn Fn(Goal) -> Terms,
 ) {
-    let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
-    let better = |a: &str, b: &str| {
-        let one = |goal: Goal| {
-            let (a, b) = (by_goal[&goal].get(a)?, by_goal[&goal].get(b)?);
-            let standings = decide_on(&[within(a, b), within(b, a)], Better::Lower, terms_of(goal));
-            Some(standings.first()?.index == 0 && !standings.get(1)?.wins)
-        };
-        [Goal::Speed, Goal::Space, Goal::Memory].into_iter().any(|goal| one(goal) == Some(true))
+    let aim = |goal: Goal| {
+        let series = |one: &Candidate| by_goal[&goal].get(one.store.as_str()).cloned().unwrap_or_default();
+        (ranking.iter().map(series).collect::<Vec<Series<BlockKey>>>(), terms_of(goal))
     };
-    for candidate in ranking {
-        let own = candidate.store.as_str();
-        candidate.beaten_by = names.iter().find(|other| better(other, own) && !better(own, other)).cloned();
+    let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(aim);
+    let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
+    for (candidate, other) in ranking.iter_mut().zip(beaten_by(&aims)) {
+        candidate.beaten_by = other.map(|other| names[other].clone());
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Better, MIN_BLOCKS, Series};
+use crate::stats::{Better, MIN_BLOCKS, Series};
 
 /// Levels that differ by less are equal: what is left of equal figures after rounding.
 const EQUAL: f64 = 1e-9;

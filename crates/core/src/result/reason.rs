@@ -1,90 +1,91 @@
-//! Why a combination is left out of a run. The program asks for the variant; people and `run.json` get the sentence.
+//! Why a combination is left out of a run: a value in the program and in `run.json`, a sentence for people.
 
 use std::fmt;
 
-use crate::cell::Cell;
-use crate::result::LeftOut;
+use serde::{Deserialize, Serialize};
+
 use crate::store::Guarantee;
 use crate::units::{counted, rough_bytes};
 use crate::workload::device::fault::Unsupported;
 
-/// A combination that is left out.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Omission {
-    /// The combination.
-    pub cell: Cell,
-    /// Why.
-    pub reason: Reason,
-}
-
 /// Why a combination is left out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Reason {
     /// No store of this name is in the table.
-    UnknownStore(String),
-    /// This build lacks the store, with what to do about it.
-    NotBuilt(&'static str),
+    UnknownStore {
+        /// The name.
+        store: String,
+    },
+    /// This build lacks the store.
+    NotBuilt {
+        /// What to do about it.
+        why: String,
+    },
     /// The store offers no such guarantee.
     NotOffered {
         /// The store's name.
-        store: &'static str,
+        store: String,
         /// The guarantee that is asked for.
         guarantee: Guarantee,
     },
     /// A thread can read a value that another is writing.
     TornReads {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store takes one session at a time.
     OneSession {
         /// The store's name.
-        store: &'static str,
+        store: String,
         /// The number of threads that are asked for.
         threads: u32,
     },
     /// The store keeps nothing when it is closed, as it must be for cold reads.
     KeepsNothing {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store keeps nothing when it is closed, as it is to be between rounds.
     LosesRounds {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store does not speak SQL, which the workload needs.
     NoSql {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store has no transactions that read and write, which the workload needs.
     NoTransactions {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store has no order, which the workload needs.
     NoOrder {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store has no reader that can be held, which the workload needs.
     NoHeldReader {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store can't make a backup while others write, which the workload needs.
     NoBackup {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
     /// The store gives no space back while others work, which the workload needs.
-    NotBeside {
+    NoConcurrentReclaim {
         /// The store's name.
-        store: &'static str,
+        store: String,
     },
-    /// The work that is asked for contradicts itself; the text says how.
-    Contradiction(String),
+    /// The work that is asked for contradicts itself.
+    Contradiction {
+        /// How.
+        why: String,
+    },
     /// No trace is named that was looked at.
     NoTrace,
     /// Its values pass the plan's limit.
@@ -97,7 +98,7 @@ pub enum Reason {
     /// Its values alone are more than the store can hold.
     Outgrows {
         /// The store's name.
-        store: &'static str,
+        store: String,
         /// Of values, in bytes.
         bytes: f64,
         /// The most bytes that the store holds.
@@ -141,52 +142,70 @@ pub enum Reason {
         clients: usize,
     },
     /// Past the page cache, files are always read cold.
-    PassesCacheBy,
+    BypassesCache,
     /// A file can't be read or written so.
     Device(Unsupported),
-    /// The store's server is not installed, with what to install.
-    NoServer(String),
-    /// The place can't be had on this machine, with what to do about it.
-    NoPlace(String),
-    /// The machine lacks what its background load needs, with what to do about it.
-    NoBackground(String),
-    /// Trials can't be held to the limits of its machine, with what would help.
-    NoMachine(String),
-}
-
-/// Abilities that a store lacks by its nature and that a workload needs, as sentences say it.
-const NO_SQL: &str = "does not speak SQL";
-const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
-const NO_BACKUP: &str = "has no way of its own to make a backup while others write";
-const NOT_BESIDE: &str = "has no way to give space back while others work";
-const NO_HELD_READER: &str = "has no reader for which records are kept as they were while others write";
-const NO_ORDER: &str = "keeps no order to scan in";
-const ONE_SESSION: &str = "takes one session at a time";
-
-/// Whether a sentence of [`Reason`] says that the work does not apply to the store: nothing that could be changed would make it
-/// do that.
-pub fn is_not_applicable(sentence: &str) -> bool {
-    // Its name has no blank in it.
-    let lacks = sentence.split_once(' ').map_or("", |(_, lacks)| lacks);
-    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, NO_HELD_READER, NO_BACKUP, NOT_BESIDE, ONE_SESSION]
-        .iter()
-        .any(|lack| lacks.starts_with(lack))
+    /// The store's server is not installed.
+    NoServer {
+        /// What to install, or to do about it.
+        why: String,
+    },
+    /// The place can't be had on this machine.
+    NoPlace {
+        /// What to install, or to do about it.
+        why: String,
+    },
+    /// The machine lacks what its background load needs.
+    NoBackground {
+        /// What to install, or to do about it.
+        why: String,
+    },
+    /// Trials can't be held to the limits of its machine.
+    NoMachine {
+        /// What to install, or to do about it.
+        why: String,
+    },
+    /// With these settings the store fails, or keeps less than was asked for.
+    Refused {
+        /// What a first trial of them showed.
+        why: String,
+    },
+    /// With these settings the store is opened as by default.
+    OpensAsByDefault,
+    /// The time was up before.
+    NotReached,
+    /// A run of format 1 holds this sentence, and nothing else.
+    #[serde(skip)]
+    Sentence(String),
 }
 
 impl Reason {
-    /// Whether another machine, or another build, could run it.
-    pub fn is_of_the_machine(&self) -> bool {
-        use Reason::{NoBackground, NoMachine, NoMemory, NoPlace, NoRoom, NoServer, NotBuilt, UnknownStore};
+    /// Whether the work does not apply to the store: nothing that could be changed would make the store do it.
+    pub fn is_not_applicable(&self) -> bool {
         matches!(
             self,
-            UnknownStore(_)
-                | NotBuilt(_)
-                | NoRoom { .. }
-                | NoMemory { .. }
-                | NoPlace(_)
-                | NoServer(_)
-                | NoBackground(_)
-                | NoMachine(_)
+            Reason::NoSql { .. }
+                | Reason::NoTransactions { .. }
+                | Reason::NoOrder { .. }
+                | Reason::NoHeldReader { .. }
+                | Reason::NoBackup { .. }
+                | Reason::NoConcurrentReclaim { .. }
+                | Reason::OneSession { .. }
+        )
+    }
+
+    /// Whether another machine, or another build, could run it.
+    pub fn is_of_the_machine(&self) -> bool {
+        matches!(
+            self,
+            Reason::UnknownStore { .. }
+                | Reason::NotBuilt { .. }
+                | Reason::NoRoom { .. }
+                | Reason::NoMemory { .. }
+                | Reason::NoPlace { .. }
+                | Reason::NoServer { .. }
+                | Reason::NoBackground { .. }
+                | Reason::NoMachine { .. }
         )
     }
 }
@@ -194,8 +213,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::UnknownStore(name) => write!(f, "this version has no store {name}"),
-            Reason::NotBuilt(why) => f.write_str(why),
+            Reason::UnknownStore { store } => write!(f, "this version has no store {store}"),
             Reason::NotOffered { store, guarantee } => {
                 write!(f, "{store} does not offer the guarantee {guarantee}")
             }
@@ -203,20 +221,29 @@ impl fmt::Display for Reason {
                 f,
                 "with several threads, one can read a file of {store} that another is writing: set {store}.write=rename"
             ),
-            Reason::OneSession { store, threads } => write!(f, "{store} {ONE_SESSION}, not {threads}"),
+            Reason::OneSession { store, threads } => {
+                write!(f, "{store} takes one session at a time, not {threads}")
+            }
             Reason::KeepsNothing { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
             Reason::LosesRounds { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it is to be between rounds")
             }
-            Reason::NoSql { store } => write!(f, "{store} {NO_SQL}"),
-            Reason::NoTransactions { store } => write!(f, "{store} {NO_TRANSACTIONS}"),
-            Reason::NoOrder { store } => write!(f, "{store} {NO_ORDER}"),
-            Reason::NoHeldReader { store } => write!(f, "{store} {NO_HELD_READER}"),
-            Reason::NoBackup { store } => write!(f, "{store} {NO_BACKUP}"),
-            Reason::NotBeside { store } => write!(f, "{store} {NOT_BESIDE}"),
-            Reason::Contradiction(why) => f.write_str(why),
+            Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
+            Reason::NoTransactions { store } => {
+                write!(f, "{store} is opened without transactions that read and write")
+            }
+            Reason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
+            Reason::NoHeldReader { store } => {
+                write!(f, "{store} has no reader for which records are kept as they were while others write")
+            }
+            Reason::NoBackup { store } => {
+                write!(f, "{store} has no way of its own to make a backup while others write")
+            }
+            Reason::NoConcurrentReclaim { store } => {
+                write!(f, "{store} has no way to give space back while others work")
+            }
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
@@ -258,64 +285,73 @@ impl fmt::Display for Reason {
                     counted(*threads, "thread")
                 )
             }
-            Reason::PassesCacheBy => {
+            Reason::BypassesCache => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
             Reason::Device(unsupported) => unsupported.fmt(f),
-            Reason::NoServer(why)
-            | Reason::NoPlace(why)
-            | Reason::NoBackground(why)
-            | Reason::NoMachine(why) => f.write_str(why),
+            Reason::OpensAsByDefault => f.write_str("with these records the store is opened as by default"),
+            Reason::NotReached => f.write_str("not reached in time"),
+            Reason::NotBuilt { why }
+            | Reason::Contradiction { why }
+            | Reason::NoServer { why }
+            | Reason::NoPlace { why }
+            | Reason::NoBackground { why }
+            | Reason::NoMachine { why }
+            | Reason::Refused { why }
+            | Reason::Sentence(why) => f.write_str(why),
         }
-    }
-}
-
-/// As it is written down.
-impl From<&Omission> for LeftOut {
-    fn from(omission: &Omission) -> LeftOut {
-        LeftOut { cell: omission.cell.clone(), reason: omission.reason.to_string() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Cell;
+    use crate::result::LeftOut;
 
-    /// Runs that were written before hold these sentences, and reports count what is left out by them.
     #[test]
-    fn each_reason_is_a_sentence_that_stays_the_same() {
-        let store = "redb";
+    fn each_reason_is_written_as_a_value_and_shown_as_a_sentence() {
+        let store = || "redb".to_owned();
         let sentences = [
-            (Reason::UnknownStore("tape".into()), "this version has no store tape"),
-            (Reason::NotBuilt("build with --features redb"), "build with --features redb"),
+            (Reason::UnknownStore { store: "tape".into() }, "this version has no store tape"),
+            (Reason::NotBuilt { why: "build with --features redb".into() }, "build with --features redb"),
             (
-                Reason::NotOffered { store, guarantee: Guarantee::Power },
+                Reason::NotOffered { store: store(), guarantee: Guarantee::Power },
                 "redb does not offer the guarantee power",
             ),
             (
-                Reason::TornReads { store: "flat-folder" },
+                Reason::TornReads { store: "flat-folder".into() },
                 "with several threads, one can read a file of flat-folder that another is writing: set \
                  flat-folder.write=rename",
             ),
-            (Reason::OneSession { store, threads: 4 }, "redb takes one session at a time, not 4"),
+            (Reason::OneSession { store: store(), threads: 4 }, "redb takes one session at a time, not 4"),
             (
-                Reason::KeepsNothing { store },
+                Reason::KeepsNothing { store: store() },
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
             (
-                Reason::LosesRounds { store },
+                Reason::LosesRounds { store: store() },
                 "redb keeps nothing when it is closed, as it is to be between rounds",
             ),
-            (Reason::NoSql { store }, "redb does not speak SQL"),
-            (Reason::NoTransactions { store }, "redb is opened without transactions that read and write"),
-            (Reason::NoOrder { store }, "redb keeps no order to scan in"),
+            (Reason::NoSql { store: store() }, "redb does not speak SQL"),
             (
-                Reason::NoHeldReader { store },
+                Reason::NoTransactions { store: store() },
+                "redb is opened without transactions that read and write",
+            ),
+            (Reason::NoOrder { store: store() }, "redb keeps no order to scan in"),
+            (
+                Reason::NoHeldReader { store: store() },
                 "redb has no reader for which records are kept as they were while others write",
             ),
-            (Reason::NoBackup { store }, "redb has no way of its own to make a backup while others write"),
-            (Reason::NotBeside { store }, "redb has no way to give space back while others work"),
-            (Reason::Contradiction("too few".into()), "too few"),
+            (
+                Reason::NoBackup { store: store() },
+                "redb has no way of its own to make a backup while others write",
+            ),
+            (
+                Reason::NoConcurrentReclaim { store: store() },
+                "redb has no way to give space back while others work",
+            ),
+            (Reason::Contradiction { why: "too few".into() }, "too few"),
             (
                 Reason::NothingToShare { machine: "here".into() },
                 "tuning share is a share of the machine's memory, and the machine here has no limit of memory: name one that has",
@@ -337,7 +373,7 @@ mod tests {
                 "2.79 GiB of values: over the size limit of 1.00 GiB",
             ),
             (
-                Reason::Outgrows { store: "lmdb", bytes: 3e9, most_bytes: 1 << 30 },
+                Reason::Outgrows { store: "lmdb".into(), bytes: 3e9, most_bytes: 1 << 30 },
                 "2.79 GiB of values: lmdb can hold 1.00 GiB at most",
             ),
             (
@@ -348,25 +384,43 @@ mod tests {
                 Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
                 "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
-            (Reason::NoServer("apt-get install exampled".into()), "apt-get install exampled"),
-            (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
-            (Reason::NoMachine("memory can't be limited here".into()), "memory can't be limited here"),
+            (Reason::Refused { why: "it fails".into() }, "it fails"),
+            (Reason::OpensAsByDefault, "with these records the store is opened as by default"),
+            (Reason::NotReached, "not reached in time"),
+            (Reason::BypassesCache, "io passes the page cache by, so that cold is no different from warm"),
+            (Reason::Device(Unsupported::NothingToSync), "a read has nothing to sync"),
+            (Reason::NoServer { why: "apt-get install exampled".into() }, "apt-get install exampled"),
+            (Reason::NoBackground { why: "apt-get install ffmpeg".into() }, "apt-get install ffmpeg"),
+            (
+                Reason::NoMachine { why: "memory can't be limited here".into() },
+                "memory can't be limited here",
+            ),
         ];
         for (reason, sentence) in sentences {
             assert_eq!(reason.to_string(), sentence);
-            let lacks = matches!(
-                reason,
-                Reason::NoSql { .. }
-                    | Reason::NoTransactions { .. }
-                    | Reason::NoOrder { .. }
-                    | Reason::NoHeldReader { .. }
-                    | Reason::NoBackup { .. }
-                    | Reason::NotBeside { .. }
-                    | Reason::OneSession { .. }
-            );
-            assert_eq!(is_not_applicable(sentence), lacks, "{sentence}");
-            let omission = Omission { cell: Cell::default(), reason };
-            assert_eq!(LeftOut::from(&omission).reason, sentence);
+            let left_out = LeftOut { cell: Cell::default(), reason };
+            let written = serde_json::to_string(&left_out).unwrap();
+            assert_eq!(serde_json::from_str::<LeftOut>(&written).unwrap(), left_out, "{written}");
+            // The same from a run of format 1.
+            let old: LeftOut =
+                serde_json::from_value(serde_json::json!({ "cell": {}, "reason": sentence })).unwrap();
+            assert_eq!(old.reason.to_string(), sentence);
+            assert_eq!(old.reason.is_not_applicable(), left_out.reason.is_not_applicable(), "{sentence}");
         }
+        let reason = Reason::NotOffered { store: store(), guarantee: Guarantee::Process };
+        let written = serde_json::to_value(LeftOut { cell: Cell::default(), reason }).unwrap();
+        let expected = serde_json::json!({ "kind": "not-offered", "store": "redb", "guarantee": "process" });
+        assert_eq!(written["reason"], expected);
+    }
+
+    #[test]
+    fn a_sentence_of_format_1_stays_as_it_is() {
+        let text = r#"{"cell":{},"reason":"too large for \u0022here\u0022"}"#;
+        let old: LeftOut = serde_json::from_str(text).unwrap();
+        assert_eq!(old.reason, Reason::Sentence("too large for \"here\"".into()));
+        let text = r#"{"cell":{},"reason":"too large"}"#;
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<LeftOut>(text).unwrap()).unwrap(), text);
+        let unknown = serde_json::from_str::<LeftOut>(r#"{"cell":{},"reason":{"kind":"tired"}}"#);
+        assert!(unknown.unwrap_err().to_string().contains("unknown variant `tired`"));
     }
 }

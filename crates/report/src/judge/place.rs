@@ -19,45 +19,15 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{
+use super::contention::Contention;
+use super::{Rule, Verdict, order};
+use crate::stats::{
     Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scale, Scatter, Series, Summary,
-    THRESHOLD, order, ratio_at, ratios, standard_error,
+    THRESHOLD, ratio_at, ratios, standard_error,
 };
 
-/// By what rule it was said whether a store is too close to call with the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// There are at least [`MIN_BLOCKS`] shared blocks: whether the interval of the ratio to the best includes 1.
-    Interval,
-    /// There are fewer than [`ENOUGH_BLOCKS`], but the scatter of such figures is known from cells that ran more than once:
-    /// whether the interval that it gives the ratio includes 1, or the ratio is within [`THRESHOLD`] of it.
-    Scatter,
-    /// There are fewer than [`MIN_BLOCKS`], and nothing is known of the scatter: any may be the best.
-    Open,
-    /// Other programs left too few processors: any may be the best.
-    Crowded,
-    /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
-    /// [`THRESHOLD`] of the best's.
-    Threshold,
-    /// It was the better of the two wherever both ran, by more than [`THRESHOLD`], but ran too seldom to be called the best:
-    /// which of the two is better is open.
-    Seldom,
-    /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`]): always too close.
-    Clock,
-    /// The same of room on disk: by too little to matter.
-    Little,
-}
-
-impl Rule {
-    /// Whether it names candidates, and no best and no tie.
-    pub fn names_candidates(self) -> bool {
-        matches!(self, Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom)
-    }
-}
-
 /// The standing of one store beside the best.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The store's position in the list given to [`decide`].
     pub index: usize,
@@ -67,10 +37,99 @@ pub struct Standing {
     /// the one that decides; its confidence is that of all comparisons of the place together. Absent for the best
     /// itself and where there is no ratio.
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or too close to call with it.
-    pub wins: bool,
-    /// The rule that decided that; absent for the best itself.
-    pub rule: Option<Rule>,
+    /// Whether it is the best, or may be.
+    pub verdict: Verdict,
+}
+
+/// A store with its standing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contender {
+    /// The store's name.
+    pub store: String,
+    /// Its figure over trials.
+    pub figure: Summary,
+    /// The factor by which it is worse than the best, as in its [`Standing`].
+    pub times_worse: Option<Ratio>,
+    /// Whether it is the best, or may be.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Contender {
+    /// A store of this name with its standing.
+    pub fn new(store: String, Standing { figure, times_worse, verdict, .. }: Standing) -> Contender {
+        Contender { store, figure, times_worse, verdict }
+    }
+}
+
+/// The best, and those that may be as good.
+pub fn winners(ranked: &[Contender]) -> impl Iterator<Item = &Contender> {
+    ranked.iter().filter(|contender| contender.verdict.wins())
+}
+
+/// Whether one store alone is the best.
+pub fn is_decided(ranked: &[Contender]) -> bool {
+    winners(ranked).count() == 1
+}
+
+/// Whether anything is won: not where several stores all have the same figure, as they mostly have of errors.
+pub fn is_won(ranked: &[Contender]) -> bool {
+    let mut values = ranked.iter().map(|contender| contender.figure.mean.value);
+    let first = values.next();
+    values.len() == 0 || values.any(|value| Some(value) != first)
+}
+
+/// What a store is among those of its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There is no other.
+    Alone,
+    /// It may be the best; too few trials, or other programs, leave it open.
+    Candidate,
+    /// The best, and no other is as good.
+    Best,
+    /// Too close to call with others.
+    Tied,
+    /// Another is better.
+    Worse,
+}
+
+/// What one of some stores is among them.
+pub fn status(ranked: &[Contender], one: &Contender) -> Status {
+    match () {
+        () if ranked.len() < 2 => Status::Alone,
+        () if !one.verdict.wins() => Status::Worse,
+        () if ranked.iter().any(|other| other.verdict.rule().is_some_and(Rule::names_candidates)) => {
+            Status::Candidate
+        }
+        () if is_decided(ranked) => Status::Best,
+        () => Status::Tied,
+    }
+}
+
+/// The outcome between two stores that were ranked by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pair {
+    /// The best of them is better.
+    Better,
+    /// The best of them is the only candidate, of few trials.
+    Candidate,
+    /// Trials can't tell which is better.
+    Close,
+    /// Too few trials leave both as candidates.
+    Open,
+}
+
+/// The outcome between the best of two and the other.
+pub fn pair(best: &Contender, other: &Contender) -> Pair {
+    match other.verdict {
+        Verdict::Worse(Rule::Scatter) => Pair::Candidate,
+        // A figure of zero has no ratio that trials could bear out.
+        Verdict::Worse(Rule::Threshold) if best.figure.trials < 2 => Pair::Open,
+        Verdict::Candidate(_) | Verdict::NotJudged(_) => Pair::Open,
+        verdict if verdict.wins() => Pair::Close,
+        _ => Pair::Better,
+    }
 }
 
 /// On which terms stores are told apart.
@@ -96,6 +155,13 @@ pub enum Few {
     Scatter(Option<Scatter>),
     /// Other programs left too few processors: nothing is decided, however many blocks there are.
     Crowded,
+}
+
+impl Terms {
+    /// The terms where others left too few processors, if they did: a figure that is one of time decides nothing then.
+    pub fn during(self, contention: Option<Contention>, is_of_time: bool) -> Terms {
+        if contention.is_some() && is_of_time { Terms { few: Few::Crowded, ..self } } else { self }
+    }
 }
 
 impl Default for Terms {
@@ -124,14 +190,13 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
     let ordered = order::ordered(stores, better).into_iter();
     let mut standings: Vec<Standing> = ordered.filter_map(|index| unranked(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
-    best.wins = true;
     let tests =
         others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better, terms.few));
     let tests: Vec<Test> = tests.collect();
-    let verdicts = judge(&tests, terms.confidence);
-    for ((other, verdict), test) in others.iter_mut().zip(verdicts).zip(&tests) {
-        other.times_worse = verdict.times_worse;
-        let (is_worse, rule) = match (verdict.is_worse, test.by) {
+    let compared = compared(&tests, terms.confidence);
+    for ((other, compared), test) in others.iter_mut().zip(compared).zip(&tests) {
+        other.times_worse = compared.times_worse;
+        let (is_worse, rule) = match (compared.is_worse, test.by) {
             (Some(is_worse), By::Scatter(_)) if test.blocks() < ENOUGH_BLOCKS => {
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
@@ -145,12 +210,11 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
             && is_better_where_both_ran(other);
         let rule = if seldom { Rule::Seldom } else { rule };
         let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
-        other.wins = !is_worse || too_little;
-        other.rule = Some(match terms.resolution.scale {
-            _ if !too_little => rule,
-            Scale::Bytes { .. } => Rule::Little,
-            Scale::Nanoseconds | Scale::PerSecond { .. } => Rule::Clock,
-        });
+        other.verdict = match terms.resolution.scale {
+            _ if !too_little => Verdict::by(rule, is_worse),
+            Scale::Bytes { .. } => Verdict::Tied(Rule::Little),
+            Scale::Nanoseconds | Scale::PerSecond { .. } => Verdict::Tied(Rule::Clock),
+        };
     }
     standings
 }
@@ -158,7 +222,7 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
 fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
     let values: Vec<f64> = series.values().copied().collect();
     let figure = Summary::of(&values)?;
-    Some(Standing { index, figure, times_worse: None, wins: false, rule: None })
+    Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
 }
 
 /// A store's ratios to the best by block, over 1 where it is worse.
@@ -232,16 +296,16 @@ fn one_sided(ratios: &[f64]) -> f64 {
 
 /// The comparison of a store with the best.
 #[derive(Clone, Copy, Default)]
-struct Verdict {
+struct Compared {
     times_worse: Option<Ratio>,
     /// Absent where there are too few blocks to tell.
     is_worse: Option<bool>,
 }
 
 /// Judges all comparisons of a place, the surest first.
-fn judge(tests: &[Test], confidence: f64) -> Vec<Verdict> {
+fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
     let stores = tests.len() + 1;
-    let mut verdicts = vec![Verdict::default(); tests.len()];
+    let mut compared = vec![Compared::default(); tests.len()];
     let mut order: Vec<(f64, usize)> =
         tests.iter().enumerate().filter_map(|(index, test)| Some((test.p?, index))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -258,12 +322,12 @@ fn judge(tests: &[Test], confidence: f64) -> Vec<Verdict> {
         let excludes = ratio.and_then(|ratio| ratio.ratio.interval).is_some_and(|i| i.low > 1.0);
         stopped |= !excludes;
         left -= usize::from(!stopped);
-        verdicts[index] = Verdict { times_worse: ratio, is_worse: Some(!stopped) };
+        compared[index] = Compared { times_worse: ratio, is_worse: Some(!stopped) };
     }
-    for (verdict, test) in verdicts.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
-        verdict.times_worse = test.ratio(confidence);
+    for (compared, test) in compared.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
+        compared.times_worse = test.ratio(confidence);
     }
-    verdicts
+    compared
 }
 
 fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> bool {
@@ -300,17 +364,54 @@ fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, reso
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::normal;
-    use super::super::{compare, t_quantile};
+pub(crate) mod tests {
     use super::*;
+    use crate::stats::tests::normal;
+    use crate::stats::{compare, t_quantile};
 
     fn series(values: &[f64]) -> Series<usize> {
         values.iter().copied().enumerate().collect()
     }
 
-    fn winners(standings: &[Standing]) -> Vec<usize> {
-        standings.iter().filter(|standing| standing.wins).map(|standing| standing.index).collect()
+    /// Three blocks of stores, in each with its figure.
+    pub(crate) fn contest(stores: &[(&str, f64)]) -> Vec<Contender> {
+        let figures = stores.iter().map(|(_, figure)| series(&[*figure, figure * 2.0, figure * 3.0]));
+        let named = |standing: Standing| Contender::new(stores[standing.index].0.to_owned(), standing);
+        decide(&figures.collect::<Vec<_>>(), Better::Lower).into_iter().map(named).collect()
+    }
+
+    #[test]
+    fn a_store_is_alone_a_candidate_the_best_tied_or_worse() {
+        let of = |stores: &[(&str, f64)]| {
+            let ranked = contest(stores);
+            ranked.iter().map(|one| status(&ranked, one)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[("a", 1.0)]), [Status::Alone]);
+        assert_eq!(of(&[("a", 1.0), ("b", 2.0)]), [Status::Best, Status::Worse]);
+        assert_eq!(of(&[("a", 1.0), ("b", 1.0)]), [Status::Tied, Status::Tied]);
+        let mut few = contest(&[("a", 1.0), ("b", 1.0)]);
+        few[1].verdict = Verdict::Candidate(Rule::Open);
+        assert_eq!(status(&few, &few[0]), Status::Candidate);
+        assert!(!is_won(&few) && is_won(&few[..1]));
+    }
+
+    #[test]
+    fn of_two_one_is_better_or_the_only_candidate_or_neither() {
+        let mut two = contest(&[("a", 1.0), ("b", 2.0)]);
+        let mut outcome = |verdict, trials| {
+            two[0].figure.trials = trials;
+            two[1].verdict = verdict;
+            pair(&two[0], &two[1])
+        };
+        assert_eq!(outcome(Verdict::Worse(Rule::Interval), 3), Pair::Better);
+        assert_eq!(outcome(Verdict::Worse(Rule::Scatter), 2), Pair::Candidate);
+        assert_eq!(outcome(Verdict::Worse(Rule::Threshold), 1), Pair::Open, "a figure of zero");
+        assert_eq!(outcome(Verdict::Tied(Rule::Clock), 3), Pair::Close);
+        assert_eq!(outcome(Verdict::NotJudged(Rule::Crowded), 3), Pair::Open);
+    }
+
+    fn winners_of(standings: &[Standing]) -> Vec<usize> {
+        standings.iter().filter(|standing| standing.verdict.wins()).map(|standing| standing.index).collect()
     }
 
     #[test]
@@ -319,8 +420,8 @@ mod tests {
         let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
         let second = Series::from([(1, 45.0), (2, 45.0)]);
         let standings = decide(&[first, second], Better::Lower);
-        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Seldom)));
-        assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].wins);
+        assert_eq!((standings[0].index, standings[1].verdict.rule()), (0, Some(Rule::Seldom)));
+        assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].verdict.wins());
     }
 
     #[test]
@@ -328,20 +429,20 @@ mod tests {
         // The second is always 3 % slower, though blocks differ a hundredfold; the third varies too much to tell.
         let stores = [series(&[1.0, 10.0, 100.0]), series(&[1.03, 10.31, 102.9]), series(&[0.5, 30.0, 80.0])];
         let standings = decide(&stores, Better::Lower);
-        assert_eq!(winners(&standings), [0, 2]);
-        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Interval)));
+        assert_eq!(winners_of(&standings), [0, 2]);
+        assert!(standings[1..].iter().all(|standing| standing.verdict.rule() == Some(Rule::Interval)));
     }
 
     #[test]
     fn fewer_blocks_decide_by_threshold() {
         let stores = [series(&[1.06]), series(&[1.0]), series(&[1.05]), series(&[])];
         let standings = decide(&stores, Better::Lower);
-        assert_eq!(winners(&standings), [1, 2]);
+        assert_eq!(winners_of(&standings), [1, 2]);
         assert_eq!(standings.len(), 3);
-        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Threshold)));
-        assert_eq!(standings[0].rule, None);
+        assert!(standings[1..].iter().all(|standing| standing.verdict.rule() == Some(Rule::Threshold)));
+        assert_eq!(standings[0].verdict.rule(), None);
         let higher = decide(&stores, Better::Higher);
-        assert_eq!(winners(&higher), [0, 2]);
+        assert_eq!(winners_of(&higher), [0, 2]);
         assert!(higher[2].times_worse.unwrap().ratio.value > 1.0);
     }
 
@@ -354,8 +455,8 @@ mod tests {
     #[test]
     fn a_figure_of_zero_is_decided_by_threshold() {
         let standings = decide(&[series(&[0.0; 4]), series(&[1.0; 4])], Better::Lower);
-        assert_eq!(winners(&standings), [0]);
-        assert_eq!(standings[1].rule, Some(Rule::Threshold));
+        assert_eq!(winners_of(&standings), [0]);
+        assert_eq!(standings[1].verdict.rule(), Some(Rule::Threshold));
     }
 
     #[test]
@@ -363,9 +464,9 @@ mod tests {
         // The 99.5 % quantile with two degrees of freedom is 9.9248, from tables.
         assert!((t_quantile(2, 0.99) - 9.924_843).abs() < 1e-5);
         let stores = [series(&[1.0, 1.0, 1.0]), series(&[1.1, 1.2, 1.15])];
-        assert_eq!(winners(&decide(&stores, Better::Lower)), [0]);
+        assert_eq!(winners_of(&decide(&stores, Better::Lower)), [0]);
         let standings = decide_at(&stores, Better::Lower, 0.999);
-        assert_eq!(winners(&standings), [0, 1]);
+        assert_eq!(winners_of(&standings), [0, 1]);
         assert_eq!(standings[1].times_worse.unwrap().ratio.interval.unwrap().confidence, 0.999);
         let summary = Summary::at(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
         assert_eq!(summary.confidence, 0.999);
@@ -385,7 +486,9 @@ mod tests {
                 weather.iter().map(|w| draw(w, random)).enumerate().collect()
             };
             let all: Vec<Series<usize>> = (0..stores).map(|index| store(index, &mut random)).collect();
-            decide(&all, Better::Lower).iter().any(|standing| standing.index < equal && !standing.wins)
+            decide(&all, Better::Lower)
+                .iter()
+                .any(|standing| standing.index < equal && !standing.verdict.wins())
         });
         wrong.count() as f64 / f64::from(rounds)
     }
@@ -421,7 +524,9 @@ mod tests {
                         store.insert(block, own * (weather + 0.03 * normal(&mut random)).exp());
                     }
                 }
-                decide(&all, Better::Lower).iter().any(|standing| standing.index == 7 && !standing.wins)
+                decide(&all, Better::Lower)
+                    .iter()
+                    .any(|standing| standing.index == 7 && !standing.verdict.wins())
             });
             told.count() as f64 / f64::from(rounds)
         };
@@ -446,13 +551,16 @@ mod tests {
             for standing in &standings[1..] {
                 let times = standing.times_worse.unwrap().ratio;
                 let interval = times.interval.unwrap();
-                assert_eq!(standing.wins, interval.low <= 1.0, "{standing:?}");
-                assert_eq!((standing.rule, interval.confidence), (Some(Rule::Interval), CONFIDENCE));
+                assert_eq!(standing.verdict.wins(), interval.low <= 1.0, "{standing:?}");
+                assert_eq!(
+                    (standing.verdict.rule(), interval.confidence),
+                    (Some(Rule::Interval), CONFIDENCE)
+                );
                 // By how much it is wider than one by itself says for how many it allows.
                 let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
                 let width = |i: Interval| (i.high / i.low).ln();
                 levels.push(width(interval) / width(alone.interval.unwrap()));
-                if standing.wins { ties += 1 } else { told += 1 }
+                if standing.verdict.wins() { ties += 1 } else { told += 1 }
             }
             levels.sort_by(f64::total_cmp);
             let factor =
@@ -476,18 +584,21 @@ mod tests {
         let of = |ns: f64| series(&wobble.map(|wobble| ns * wobble));
         // 2 % at 250 ns: told by the interval, not by the clock; 2 % at 25 µs by both.
         let close = [of(250.0), of(255.0)];
-        assert_eq!(decide(&close, Better::Lower)[1].rule, Some(Rule::Interval));
-        assert!(!decide(&close, Better::Lower)[1].wins);
+        assert_eq!(decide(&close, Better::Lower)[1].verdict.rule(), Some(Rule::Interval));
+        assert!(!decide(&close, Better::Lower)[1].verdict.wins());
         let second = on(&close, Better::Lower);
-        assert_eq!((second.wins, second.rule), (true, Some(Rule::Clock)));
+        assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
         let second = on(&[of(25_000.0), of(25_500.0)], Better::Lower);
-        assert_eq!((second.wins, second.rule), (false, Some(Rule::Interval)));
+        assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Interval)));
         // With one block: 10 % of 100 ns is beyond the threshold, and no more than the clock tells.
         let second = on(&[series(&[100.0]), series(&[109.9])], Better::Lower);
-        assert_eq!((second.wins, second.rule), (true, Some(Rule::Clock)));
+        assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
         let second = on(&[series(&[100.0]), series(&[111.0])], Better::Lower);
-        assert_eq!((second.wins, second.rule), (false, Some(Rule::Threshold)));
+        assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Threshold)));
         // A store that ties already, ties by its own rule.
-        assert_eq!(on(&[series(&[100.0]), series(&[104.0])], Better::Lower).rule, Some(Rule::Threshold));
+        assert_eq!(
+            on(&[series(&[100.0]), series(&[104.0])], Better::Lower).verdict.rule(),
+            Some(Rule::Threshold)
+        );
     }
 }

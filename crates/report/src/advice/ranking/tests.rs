@@ -5,7 +5,7 @@ use super::super::tests::{advice, question};
 use super::*;
 use crate::advice::turn::Turn;
 use crate::data::samples::{Sample, blocks, run};
-use crate::stats::Rule;
+use crate::judge::Rule;
 use crate::terminal::grid::Style;
 
 /// So many blocks of one store each, by the nanoseconds of an operation.
@@ -18,7 +18,7 @@ fn what_the_clock_cannot_tell_is_too_close_to_call() {
     let told = |ns: f64| {
         let block = || vec![Sample::new("lmdb").ns(ns), Sample::new("redb").ns(ns * 1.02)];
         let runs = [blocks("box", &[block(), block(), block()])];
-        advice(&question(), &runs).unwrap().verdict.ranking[1].rule
+        advice(&question(), &runs).unwrap().verdict.ranking[1].verdict.rule()
     };
     assert_eq!((told(300.0), told(300_000.0)), (Some(Rule::Clock), Some(Rule::Interval)));
 }
@@ -37,8 +37,9 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
         |noise: f64| vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(110_000.0)];
     let again = blocks("box", &[block(1.0), block(1.01), block(0.99), block(1.0)]);
     let advice = advice(&question(), &[first, again]).unwrap();
-    let Verdict { ranking, given_up, .. } = &advice.verdict;
-    let told: Vec<(&str, bool)> = ranking.iter().map(|store| (store.store.as_str(), store.wins)).collect();
+    let Judged { ranking, given_up, .. } = &advice.verdict;
+    let told: Vec<(&str, bool)> =
+        ranking.iter().map(|store| (store.store.as_str(), store.verdict.wins())).collect();
     assert_eq!(told, [("lmdb", true), ("redb", false)]);
     // The remark on it tells what the first look said, beside the best in that look.
     let ratio = given_up[0].times_worse.unwrap();
@@ -62,7 +63,7 @@ fn a_store_that_a_planned_look_gave_up_takes_no_blocks_from_the_others() {
     let mut run = blocks("box", &[three(1.0), three(1.01), three(0.99), pair(1.02), pair(0.98)]);
     run.header.looks = vec![3, 5, 8];
     let advice = advice(&question(), &[run]).unwrap();
-    let Verdict { ranking, given_up, .. } = &advice.verdict;
+    let Judged { ranking, given_up, .. } = &advice.verdict;
     let told: Vec<(&str, usize)> =
         ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect();
     assert_eq!(told, [("lmdb", 5), ("redb", 5)]);

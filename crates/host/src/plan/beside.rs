@@ -1,0 +1,114 @@
+//! Tables of plans that hold other keys next to the fields of a struct: axes, and parameters of workloads.
+
+use serde::de::value::StringDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::Axes;
+use storebench_core::axis::Axis;
+use storebench_core::axis::read::{Key, ReadList};
+use storebench_core::workload::parameter::{Parameters, Read};
+use storebench_core::workload::table::{parameter, parameters};
+
+/// The other keys of a table; `None` for the kinds that it can't have.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Axes by name, each with its values.
+    pub axes: Option<Axes>,
+    /// Parameters of workloads by name.
+    pub parameters: Option<Parameters>,
+}
+
+impl Beside {
+    /// Whether a key is one of them; an error that lists all keys that are known otherwise.
+    fn check(&self, name: &str, fields: &[&str]) -> Result<(), String> {
+        let axes = self.axes.iter().flat_map(|_| Axis::as_written()).map(|axis| -> &str { axis.name() });
+        let parameters = self.parameters.iter().flat_map(|_| parameters()).map(|parameter| parameter.name);
+        // Settings of stores are axes, too, and are not listed.
+        let is_axis = self.axes.is_some() && Axis::named(name).is_some();
+        let mut known = fields.iter().copied().chain(axes).chain(parameters);
+        if is_axis || known.clone().any(|own| own == name) {
+            return Ok(());
+        }
+        let first = known.next().map_or(String::new(), |own| format!("`{own}`"));
+        let all = known.fold(first, |all, own| format!("{all}, `{own}`"));
+        Err(format!("unknown field `{name}`, expected one of {all}"))
+    }
+
+    /// Reads the value of a key that is one of them.
+    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match (Axis::named(name), parameter(name), &mut self.axes, &mut self.parameters) {
+            (Some(axis), _, Some(axes), _) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
+            (_, Some(parameter), _, Some(parameters)) => {
+                let text = map.next_value_seed(Read(parameter))?;
+                parameters.set(parameter, &text).map_err(A::Error::custom)?;
+            }
+            _ => return Err(A::Error::custom(format!("unknown field `{name}`"))),
+        }
+        Ok(())
+    }
+}
+
+/// Reads the fields of a struct, and puts the other keys of its table in their place.
+pub(super) struct Fields<'b, D>(pub D, pub &'b mut Beside);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
+    type Error = D::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(Table { fields, beside: self.1, then: visitor })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// A table: the keys that are fields go on to `then`, a visitor or the way to the entries.
+struct Table<'b, T> {
+    fields: &'static [&'static str],
+    beside: &'b mut Beside,
+    then: T,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Table<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.then.expecting(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
+        self.then.visit_map(Table { fields: self.fields, beside: self.beside, then: map })
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Table<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        let Table { fields, beside, then: map } = self;
+        while let Some(name) = map.next_key_seed(Key(|name: &str| beside.check(name, fields)))? {
+            if fields.contains(&name.as_str()) {
+                let name: StringDeserializer<A::Error> = name.into_deserializer();
+                return seed.deserialize(name).map(Some);
+            }
+            beside.take(&name, map)?;
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.then.next_value_seed(seed)
+    }
+}

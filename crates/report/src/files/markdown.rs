@@ -1,0 +1,52 @@
+//! Markdown, in which text that others wrote stands as code: there it can't be markup, nor call anyone by name.
+
+use storebench_core::shown::one_line;
+
+use crate::section::view::View;
+use crate::section::{Cell, Column, Place};
+
+/// A table, after an empty line.
+pub fn table(view: &View<'_>) -> String {
+    let head: String = view.heads.iter().map(|head| format!(" {} |", head.text)).collect();
+    let rule: String = view.heads.iter().map(|head| if head.right { "---:|" } else { "---|" }).collect();
+    let mut out = format!("\n|{}\n|{rule}\n", head.replacen("  |", " |", 1));
+    for line in view.groups.iter().flat_map(|group| &group.lines) {
+        let cells: String = line.iter().map(|cells| format!(" {} |", text(cells))).collect();
+        out.push_str(&format!("|{cells}\n"));
+    }
+    out
+}
+
+/// What stands in one place: names as code, numbers and marks as they are.
+fn text(cells: &[(&Column, &Cell)]) -> String {
+    let of = |(column, cell): &(&Column, &Cell)| {
+        let words = cell.in_words(column.unit).unwrap_or_default();
+        if column.is_right() || column.place == Place::Mark { words } else { code(&words) }
+    };
+    cells.iter().map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// Text as code; empty text stays empty.
+pub fn code(text: &str) -> String {
+    let clean = one_line(text);
+    if clean.trim().is_empty() {
+        return String::new();
+    }
+    // A fence longer than any within, and a space where the text begins or ends with one. Tables split at bars even in code.
+    let longest = clean.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{}{space}{fence}", clean.replace('|', "\\|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_its_code() {
+        assert_eq!(code("lmdb"), "`lmdb`");
+        assert_eq!(code("a`b``c|d\n@e"), "``` a`b``c\\|d @e ```");
+        assert_eq!(code(" \n"), "");
+    }
+}

@@ -1,0 +1,132 @@
+//! Which stores are the best, tied, candidates, not judged, given up or dangerous. Every rule that decides it is here, on values alone:
+//! figures by block and the conditions under which they were measured go in, verdicts come out. Runs are read and sentences are made
+//! elsewhere.
+
+pub mod change;
+pub mod combinations;
+pub mod contention;
+pub mod danger;
+pub mod interim;
+pub mod order;
+pub mod place;
+pub mod recommendation;
+pub mod settings;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// What is decided of a store at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// No other has a better figure. The others' verdicts say whether any may be as good.
+    Best,
+    /// Too close to call with the best.
+    Tied(Rule),
+    /// It may be the best: there are too few trials to tell.
+    Candidate(Rule),
+    /// It was measured under conditions that allow no verdict.
+    NotJudged(Rule),
+    /// Worse than the best.
+    Worse(Rule),
+    /// It is not ranked: it was measured less often than those that are.
+    GivenUp,
+    /// It is not recommended: a power cut can cost the whole store.
+    Dangerous,
+}
+
+impl Verdict {
+    /// The verdict of a comparison with the best by a rule.
+    fn by(rule: Rule, is_worse: bool) -> Verdict {
+        match rule {
+            _ if is_worse => Verdict::Worse(rule),
+            Rule::Crowded => Verdict::NotJudged(rule),
+            _ if rule.names_candidates() => Verdict::Candidate(rule),
+            _ => Verdict::Tied(rule),
+        }
+    }
+
+    /// Whether it is, or may be, the best.
+    pub fn wins(self) -> bool {
+        !matches!(self, Verdict::Worse(_) | Verdict::GivenUp | Verdict::Dangerous)
+    }
+
+    /// The rule that decided it; `None` of the best, and of a store that is not ranked.
+    pub fn rule(self) -> Option<Rule> {
+        match self {
+            Verdict::Tied(rule)
+            | Verdict::Candidate(rule)
+            | Verdict::NotJudged(rule)
+            | Verdict::Worse(rule) => Some(rule),
+            Verdict::Best | Verdict::GivenUp | Verdict::Dangerous => None,
+        }
+    }
+}
+
+/// As files have it: `wins` and `rule`.
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Verdict", 2)?;
+        fields.serialize_field("wins", &self.wins())?;
+        fields.serialize_field("rule", &self.rule())?;
+        fields.end()
+    }
+}
+
+/// By what rule it was decided whether a store is too close to call with the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// There are at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio to the best includes
+    /// 1.
+    Interval,
+    /// There are fewer than [`ENOUGH_BLOCKS`](place::ENOUGH_BLOCKS), but the scatter of such figures is known from cells that ran more
+    /// than once: whether the interval that it gives the ratio includes 1, or the ratio is within
+    /// [`THRESHOLD`](crate::stats::THRESHOLD) of it.
+    Scatter,
+    /// There are fewer than [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS), and nothing is known of the scatter: any may be the best.
+    Open,
+    /// Other programs left too few processors: any may be the best.
+    Crowded,
+    /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
+    /// [`THRESHOLD`](crate::stats::THRESHOLD) of the best's.
+    Threshold,
+    /// It was the better of the two wherever both ran, by more than [`THRESHOLD`](crate::stats::THRESHOLD), but ran too seldom to be
+    /// called the best: which of the two is better is open.
+    Seldom,
+    /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`](crate::stats::Resolution)): always
+    /// too close.
+    Clock,
+    /// The same of room on disk: by too little to matter.
+    Little,
+}
+
+impl Rule {
+    /// Whether it names candidates, and no best and no tie.
+    pub fn names_candidates(self) -> bool {
+        matches!(self, Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_follows_from_its_rule() {
+        assert_eq!(Verdict::by(Rule::Interval, true), Verdict::Worse(Rule::Interval));
+        assert_eq!(Verdict::by(Rule::Interval, false), Verdict::Tied(Rule::Interval));
+        assert_eq!(Verdict::by(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
+        assert_eq!(Verdict::by(Rule::Open, false), Verdict::Candidate(Rule::Open));
+        assert_eq!(Verdict::by(Rule::Crowded, false), Verdict::NotJudged(Rule::Crowded));
+    }
+
+    #[test]
+    fn those_that_may_be_the_best_win() {
+        let wins = [Verdict::Best, Verdict::Tied(Rule::Clock), Verdict::Candidate(Rule::Seldom)];
+        assert!(wins.into_iter().chain([Verdict::NotJudged(Rule::Crowded)]).all(Verdict::wins));
+        let others = [Verdict::Worse(Rule::Interval), Verdict::GivenUp, Verdict::Dangerous];
+        assert!(!others.into_iter().any(Verdict::wins));
+        assert_eq!(Verdict::Dangerous.rule(), None);
+        let json = serde_json::to_string(&Verdict::Tied(Rule::Clock)).unwrap();
+        assert_eq!(json, r#"{"wins":true,"rule":"clock"}"#);
+    }
+}

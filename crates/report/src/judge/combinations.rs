@@ -1,0 +1,201 @@
+//! Which store is best over several combinations, such as of record size and number of records. A combination is the ranking of its
+//! stores, the best first.
+
+use indexmap::IndexMap;
+
+use super::Rule;
+use super::place::{Contender, decide, is_decided, winners};
+use crate::stats::{Better, Estimate, Series, geometric_mean};
+
+/// A store that is at most so many times worse than the best is near it.
+const NEAR: f64 = 1.2;
+
+/// A store's figure in a combination.
+pub fn contender<'a>(ranked: &'a [Contender], store: &str) -> Option<&'a Contender> {
+    ranked.iter().find(|contender| contender.store == store)
+}
+
+/// The factor by which a store is worse than the best; 1 for the best itself.
+pub fn times_worse(ranked: &[Contender], store: &str) -> Option<f64> {
+    match ranked.iter().position(|contender| contender.store == store)? {
+        0 => Some(1.0),
+        position => Some(ranked[position].times_worse?.ratio.value),
+    }
+}
+
+/// Whether a store is the best, or may be.
+pub fn is_won_by(ranked: &[Contender], store: &str) -> bool {
+    contender(ranked, store).is_some_and(|contender| contender.verdict.wins())
+}
+
+/// Whether a store is the best, or may be, or is hardly worse.
+pub fn is_near(ranked: &[Contender], store: &str) -> bool {
+    is_won_by(ranked, store) || times_worse(ranked, store).is_some_and(|times| times <= NEAR)
+}
+
+/// What several combinations say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// In some, one store alone is the best.
+    Decided,
+    /// Nothing tells how far trials lie apart in any.
+    Open,
+    /// No two stores are told apart in any.
+    Alike,
+    /// In each, several stores may be the best.
+    Close,
+}
+
+/// What several combinations say together.
+pub fn together(all: &[&[Contender]]) -> Together {
+    let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open | Rule::Crowded));
+    let each = || all.iter().flat_map(|ranked| ranked.iter());
+    match () {
+        () if all.iter().any(|ranked| winners(ranked).count() < 2) => Together::Decided,
+        () if each().all(open) => Together::Open,
+        () if each().all(|one| one.verdict.wins()) => Together::Alike,
+        () => Together::Close,
+    }
+}
+
+/// The number of combinations that each store won, alone or with others.
+fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
+    let mut tally: IndexMap<&str, usize> = IndexMap::new();
+    for winner in all.iter().flat_map(|ranked| winners(ranked)) {
+        *tally.entry(&winner.store).or_default() += 1;
+    }
+    tally
+}
+
+/// The store that won the most of them, alone or with others, and how many.
+pub fn most_often<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, usize)> {
+    wins(all).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
+}
+
+/// Whether a preferred store is the best by itself anywhere, or is preferred for being near the best.
+pub fn is_decided_for(all: &[&[Contender]], store: &str) -> bool {
+    let won: Vec<_> = all.iter().filter(|ranked| is_won_by(ranked, store)).collect();
+    won.len() * 2 < all.len() || won.iter().any(|ranked| is_decided(ranked))
+}
+
+/// The stores that are too close to call with a preferred one, those that are so most often first.
+pub fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
+    let mut tally: IndexMap<&str, usize> = IndexMap::new();
+    for ranked in all.iter().filter(|ranked| is_won_by(ranked, store)) {
+        let others = winners(ranked).filter(|winner| winner.store != store);
+        others.for_each(|winner| *tally.entry(&winner.store).or_default() += 1);
+    }
+    tally.sort_by_cached_key(|_, times| std::cmp::Reverse(*times));
+    tally.into_keys().collect()
+}
+
+/// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.
+pub fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
+    let wins = wins(all);
+    let most = wins.values().copied().max()?;
+    if most * 2 >= all.len() {
+        let leading: Vec<&str> =
+            wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
+        return nearest(all, &leading).map(|nearest| nearest.store).or_else(|| leading.first().copied());
+    }
+    let nearest = nearest_of_all(all)?;
+    let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, nearest.store)).collect();
+    (nearest.times.value <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
+        .then_some(nearest.store)
+}
+
+/// The stores that have a figure in at least half of the combinations.
+fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
+    let mut tally: IndexMap<&str, usize> = IndexMap::new();
+    for ranked in all {
+        let known = ranked.iter().filter(|one| times_worse(ranked, &one.store).is_some());
+        known.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
+    }
+    tally.into_iter().filter(|(_, times)| times * 2 >= all.len()).map(|(store, _)| store).collect()
+}
+
+/// The store that is best overall.
+#[derive(Debug)]
+pub struct Nearest<'a> {
+    /// Its name.
+    pub store: &'a str,
+    /// The factor by which it is worse than the best, as a geometric mean, with its interval over the combinations.
+    pub times: Estimate,
+    /// Stores that are too close to call with it over the combinations.
+    pub tied: Vec<&'a str>,
+    /// Over how many combinations: those in which all stores that it was compared with have a figure.
+    pub shared: usize,
+}
+
+/// Of some stores the one that is best overall, over the combinations in which all of them have a figure, so that what
+/// was not measured speaks for none of them.
+fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<Nearest<'a>> {
+    let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
+        stores.iter().map(|store| times_worse(ranked, store)).collect()
+    };
+    let shared: Vec<Vec<f64>> = all.iter().filter_map(ratios).collect();
+    let own = |index: usize| shared.iter().map(move |ratios| ratios[index]).enumerate();
+    let series: Vec<Series<usize>> = (0..stores.len()).map(|index| own(index).collect()).collect();
+    // Combinations take the place of blocks: what is better in most, by enough, is better overall.
+    let mut standings = decide(&series, Better::Lower).into_iter();
+    let best = standings.next()?;
+    let tied = standings.filter(|standing| standing.verdict.wins()).map(|standing| stores[standing.index]);
+    let times = best.figure.mean;
+    Some(Nearest { store: stores[best.index], times, tied: tied.collect(), shared: shared.len() })
+}
+
+/// The store that is best over all combinations, of those measured in at least half of them.
+pub fn nearest_of_all<'a>(all: &[&'a [Contender]]) -> Option<Nearest<'a>> {
+    nearest(all, &measured_in_half(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Verdict;
+    use crate::judge::place::tests::contest;
+
+    /// Three combinations, at the figures of these stores.
+    fn three(figures: [[(&str, f64); 2]; 3]) -> Vec<Vec<Contender>> {
+        figures.into_iter().map(|stores| contest(&stores)).collect()
+    }
+
+    fn slices(all: &[Vec<Contender>]) -> Vec<&[Contender]> {
+        all.iter().map(Vec::as_slice).collect()
+    }
+
+    #[test]
+    fn who_wins_half_is_preferred_and_who_stays_near_where_none_does() {
+        let lmdb = three([
+            [("lmdb", 1.0), ("redb", 2.0)],
+            [("lmdb", 1.0), ("redb", 2.0)],
+            [("redb", 1.0), ("lmdb", 5.0)],
+        ]);
+        let lmdb = slices(&lmdb);
+        assert_eq!((preferred(&lmdb), most_often(&lmdb)), (Some("lmdb"), Some(("lmdb", 2))));
+        assert!(is_decided_for(&lmdb, "lmdb") && rivals(&lmdb, "lmdb").is_empty());
+        assert_eq!((times_worse(lmdb[2], "lmdb"), is_won_by(lmdb[2], "lmdb")), (Some(5.0), false));
+        let others = [
+            contest(&[("a", 1.0), ("near", 1.1), ("b", 3.0)]),
+            contest(&[("b", 1.0), ("near", 1.1), ("a", 3.0)]),
+            contest(&[("c", 1.0), ("near", 1.1), ("a", 3.0), ("b", 3.0)]),
+        ];
+        let others = slices(&others);
+        assert_eq!(preferred(&others), Some("near"));
+        assert!(is_decided_for(&others, "near") && is_near(others[0], "near") && !is_near(others[0], "b"));
+    }
+
+    #[test]
+    fn stores_that_tie_everywhere_are_alike_and_those_of_too_few_trials_open() {
+        let mut all = three([[("lmdb", 1.0), ("redb", 1.0)]; 3]);
+        assert_eq!(together(&slices(&all)), Together::Alike);
+        assert_eq!(rivals(&slices(&all), "lmdb"), ["redb"]);
+        all.push(contest(&[("lmdb", 1.0), ("redb", 1.0), ("sqlite", 9.0)]));
+        assert_eq!(together(&slices(&all)), Together::Close);
+        all.push(contest(&[("lmdb", 1.0), ("redb", 9.0)]));
+        assert_eq!(together(&slices(&all)), Together::Decided);
+        let mut open = contest(&[("lmdb", 1.0), ("redb", 1.0)]);
+        open[1].verdict = Verdict::Candidate(Rule::Open);
+        assert_eq!(together(&[&open]), Together::Open);
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether other programs left too few processors to what was measured: then figures of time say as much of those programs as of the
+//! stores, and no store is judged by them.
+
+/// Processors that others may take beside a trial that needs all there are: a system is never wholly idle.
+const ROOM: f64 = 0.25;
+
+/// The load of other programs during a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    /// The processors that they kept busy, on average.
+    pub others: f64,
+    /// How long the trial took, in seconds.
+    pub wall_s: f64,
+    /// The threads that used a store at once.
+    pub threads: u32,
+    /// The processors of the machine; `u32::MAX` where they are not known.
+    pub cores: u32,
+}
+
+/// Others that left too few processors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contention {
+    /// The processors that they kept busy, on average.
+    pub others: f64,
+    /// The processors of the machine.
+    pub cores: u32,
+    /// The threads that used a store at once.
+    pub threads: u32,
+}
+
+/// The others during some trials, if they left too few processors; each trial counts by the time that it took. `None` also where it is
+/// not known.
+pub fn of(loads: impl Iterator<Item = Load>) -> Option<Contention> {
+    let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
+    for load in loads {
+        work_s += load.others * load.wall_s;
+        took_s += load.wall_s;
+        threads = threads.max(load.threads);
+        cores = cores.min(load.cores);
+    }
+    let found = Contention { others: work_s / took_s, cores, threads };
+    let left_over = f64::from(cores.saturating_sub(threads));
+    (took_s > 0.0 && found.others > left_over + ROOM).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_may_take_what_a_trial_leaves_and_a_little_more() {
+        let of = |loads: &[(f64, f64)]| {
+            let load = |(others, wall_s): &(f64, f64)| Load {
+                others: *others,
+                wall_s: *wall_s,
+                threads: 1,
+                cores: 2,
+            };
+            of(loads.iter().map(load))
+        };
+        assert_eq!((of(&[]), of(&[(1.2, 1.0)])), (None, None));
+        assert_eq!(of(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));
+        // Long trials count for more.
+        assert!(of(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && of(&[(2.0, 0.001), (0.0, 1.0)]).is_none());
+    }
+}

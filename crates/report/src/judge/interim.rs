@@ -1,0 +1,397 @@
+//! Interim analyses: when to look whether a run knows enough, how sure intervals must be for that, and what is worth measuring further.
+//!
+//! Who looks after every block, and stops as soon as an interval happens to exclude 1, stops too early far more often than
+//! the interval's confidence says. So it is planned beforehand after how many blocks to look, and each look takes an
+//! interval whose error is its share of the whole (Bonferroni): whichever look ends the search, its interval holds with
+//! [`CONFIDENCE`].
+//!
+//! Where a run goes on for as long as its budget lasts, the early looks are strict instead: together they take [`EARLY`] of the error, and
+//! whatever ends the measuring, the last look or the time, has the rest (J. Haybittle, *Repeated assessment of results in clinical trials of
+//! cancer treatment*, British Journal of Radiology 44, 1971). So an early look ends what is clear at once, and hardly anything that more
+//! trials would have made less so.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+use storebench_core::result::RunHeader;
+
+use super::place::{Contender, Standing, Terms, decide_on};
+use super::{Rule, Verdict};
+use crate::stats::{Better, CONFIDENCE, MIN_BLOCKS, Ratio, Series, t_quantile};
+
+/// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
+const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
+
+/// The looks to plan where there is time for so many blocks: the last is the first that time may not suffice for.
+pub fn planned(blocks: u32) -> &'static [u32] {
+    let before = LOOKS.iter().take_while(|look| **look < blocks).count();
+    &LOOKS[..(before + 1).min(LOOKS.len())]
+}
+
+/// The looks to plan where a run is to have so many blocks at least, and time is not known: the first comes after those.
+pub fn from(blocks: u32) -> Vec<u32> {
+    let first = blocks.max(LOOKS[0]);
+    std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
+}
+
+/// The first look after so many blocks or more; `None` where none is planned that late.
+fn first_from(blocks: u32) -> Option<u32> {
+    LOOKS.into_iter().find(|look| *look >= blocks)
+}
+
+/// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
+pub fn confidence(looks: usize) -> f64 {
+    1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
+}
+
+/// Two stores are alike that differ by less, where no precision is asked for.
+pub const ALIKE: f64 = 0.03;
+
+/// A pair that even the last look decides with a lower probability is left.
+const WORTH_TRYING: f64 = 0.1;
+
+/// Blocks that are assumed to be enough where too few were seen to say.
+const USUALLY_ENOUGH: f64 = 5.0;
+
+/// The share of the error that strict early looks take together.
+const EARLY: f64 = 0.1;
+
+/// A look that is to come.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// After so many blocks.
+    pub blocks: u32,
+    /// Its confidence.
+    pub confidence: f64,
+}
+
+/// The confidences of looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Levels {
+    /// Of each look before the last.
+    pub early: f64,
+    /// Of whatever ends the measuring, if no early look did.
+    pub end: f64,
+}
+
+/// The confidences by which figures of these runs are judged.
+pub fn levels(runs: &[&RunHeader]) -> Levels {
+    match runs {
+        [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => Levels {
+            early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
+            end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
+        },
+        // Bonferroni's bound holds whatever ended each of several runs.
+        _ => {
+            let alike = confidence(together(runs.iter().map(|run| run.looks.len())));
+            Levels { early: alike, end: alike }
+        }
+    }
+}
+
+/// Whether blocks are to end after so many: no more are planned, or it is time to look and it is `clear`.
+pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bool {
+    planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
+}
+
+/// Whether the second is told from the best, if only by what the clock can't tell or is too little to matter, or all of their interval says that both are alike
+/// to within `precision`, a share of 1.
+pub fn is_clear(verdict: Verdict, times_worse: Option<Ratio>, precision: f64) -> bool {
+    let interval =
+        times_worse.filter(|ratio| ratio.blocks >= MIN_BLOCKS).and_then(|ratio| ratio.ratio.interval);
+    matches!(verdict.rule(), Some(Rule::Interval | Rule::Clock | Rule::Little))
+        && interval
+            .is_some_and(|i| i.low > 1.0 || (i.high <= 1.0 + precision && i.low * (1.0 + precision) >= 1.0))
+}
+
+/// The number of looks that figures allow for that come from several runs, each with so many.
+pub fn together(looks: impl Iterator<Item = usize>) -> usize {
+    looks.map(|looks| looks.max(1)).product()
+}
+
+/// Ranks stores by the early looks; where these leave several that may be the best, by whatever ended the measuring.
+pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels: Levels) -> Vec<Standing> {
+    let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
+    let early = at(levels.early);
+    let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
+    if levels.end < levels.early && may_be_best > 1 { at(levels.end) } else { early }
+}
+
+/// Whether more blocks won't change how a store compares with the best: it is clear, as [`is_clear`] says, or not even the last of these
+/// looks is likely to make it so.
+pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, looks: &[u32]) -> bool {
+    let blocks = looks.last().copied().unwrap_or(0);
+    let last = Look { blocks, confidence: confidence(looks.len()) };
+    is_clear(verdict, times_worse, precision)
+        || (verdict.rule() == Some(Rule::Interval)
+            && times_worse.is_some_and(|ratio| chance(ratio, last) < 0.5))
+}
+
+/// The stores of the pairs that are undecided at a place, each with the chance that the next look decides its pair, 1 at most.
+/// Those that even the last look will hardly decide are not among them. `precision`: each ratio that decides a winner is to be known to
+/// within this share; without it, a pair is decided where one store is told from the other, or both are alike.
+pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (Look, Look)) -> Vec<(&str, f64)> {
+    let Some((best, others)) = ranked.split_first() else { return Vec::new() };
+    let mut all = Vec::new();
+    for (rank, other) in others.iter().enumerate() {
+        let is_open = match precision {
+            // A winner is decided by the ratio of the second to the best.
+            Some(share) => rank == 0 && !is_known(other, share),
+            None => other.verdict.wins() && !is_decided(other),
+        };
+        // No trial can mend a figure of zero, which has no ratio.
+        let is_judged = !matches!(other.verdict, Verdict::NotJudged(_));
+        let Some(ratio) = other.times_worse.filter(|_| is_open && is_judged) else { continue };
+        if precision.is_some() || is_worth_trying(ratio, last) {
+            let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
+            all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
+        }
+    }
+    all
+}
+
+/// Whether the last look may decide a pair.
+fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
+    chance(ratio, last) >= WORTH_TRYING
+}
+
+/// The probability that a look after so many blocks decides a pair with this ratio, if the figures go on to vary as they do: that
+/// its interval will exclude 1, or lie close enough around it to call both alike. What is known of the ratio is what its blocks tell, so
+/// that of a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
+/// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
+fn chance(ratio: Ratio, look: Look) -> f64 {
+    let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
+    let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
+    // The mean over all blocks may yet come to lie so far from the mean of those that were run.
+    let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
+    let below = |bound: f64| match Normal::new(here, spread) {
+        Ok(means) => means.cdf(bound),
+        Err(_) => f64::from(here < bound),
+    };
+    let told = below(-then) + 1.0 - below(then);
+    let room = (ALIKE.ln_1p() - then).max(0.0);
+    (told + below(room) - below(-room)).min(1.0)
+}
+
+/// The width that is asked for, a share of a ratio, in parts of the one that a look is likely to find; 1 at most.
+fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
+    forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
+}
+
+/// The standard error of a ratio, and half of its interval after a look, both of its logarithm; `None` where too few blocks have run to
+/// tell.
+fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
+    let now = (interval.high / ratio.ratio.value).ln();
+    let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
+    let error = now / quantile(ratio.blocks, interval.confidence);
+    let narrower = (ratio.blocks as f64 / f64::from(look.blocks)).sqrt();
+    Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
+}
+
+/// Whether a store is told from the best, or known to be like it.
+fn is_decided(other: &Contender) -> bool {
+    is_clear(other.verdict, other.times_worse, ALIKE)
+        || matches!(other.verdict, Verdict::Tied(Rule::Clock | Rule::Little))
+}
+
+/// Whether the ratio of the second to the best is known to within `share` of itself to either side. A ratio without an interval is
+/// not known at all; a difference that the clock can't tell is known well enough.
+fn is_known(second: &Contender, share: f64) -> bool {
+    let Some(ratio) = second.times_worse else { return true };
+    if second.verdict == Verdict::Tied(Rule::Clock) && ratio.blocks >= MIN_BLOCKS {
+        return true;
+    }
+    // A range is no interval.
+    let interval = ratio.ratio.interval.filter(|_| second.verdict.rule() == Some(Rule::Interval));
+    interval.is_some_and(|interval| {
+        let value = ratio.ratio.value;
+        interval.high - value <= share * value && value - interval.low <= share * value
+    })
+}
+
+/// The first look that is likely to tell two stores with this ratio apart, or to show that they are alike; `None` where none is planned
+/// that late.
+pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
+    ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| first_from(blocks as u32))
+}
+
+/// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
+/// where that is beyond counting.
+fn needed(ratio: &Ratio) -> Option<f64> {
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
+    let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
+    let half = (interval.high / interval.low).ln() / 2.0;
+    let enough = ratio.ratio.value.ln().abs().max((1.0 + 2.0 * ALIKE).ln() / 2.0);
+    let blocks = (ratio.blocks as f64 * (half / enough).powi(2)).ceil().max(ratio.blocks as f64 + 1.0);
+    (blocks.is_finite() && blocks < f64::from(u32::MAX)).then_some(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::place::decide_at;
+    use crate::stats::tests::normal;
+    use crate::stats::{Better, Series, compare_at};
+
+    #[test]
+    fn looks_are_as_many_as_there_is_time_for() {
+        assert_eq!(planned(0), [3]);
+        assert_eq!(planned(3), [3]);
+        assert_eq!(planned(10), [3, 5, 8, 12]);
+        assert_eq!(planned(1_000), LOOKS);
+        assert_eq!((from(1), from(4)), (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32]));
+        assert_eq!(from(40), [40]);
+        assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
+    }
+
+    #[test]
+    fn alike_is_what_lies_within_the_margin_with_all_of_its_interval() {
+        let clear = |low: f64, high: f64| {
+            let interval = Some(crate::stats::Interval { low, high, confidence: CONFIDENCE });
+            let ratio = crate::stats::Estimate { value: (low * high).sqrt(), interval };
+            is_clear(Verdict::Tied(Rule::Interval), Some(Ratio { blocks: 5, ratio }), 0.03)
+        };
+        assert!(clear(0.98, 1.02) && clear(1.01, 1.06));
+        assert!(!clear(1.00, 1.06) && !clear(0.66, 6.7) && !clear(0.95, 1.01));
+    }
+
+    #[test]
+    fn between_looks_nothing_ends() {
+        let planned = [3, 5, 8];
+        let ends: Vec<u32> = (1..=9).filter(|blocks| is_over(&planned, *blocks, || true)).collect();
+        assert_eq!(ends, [3, 5, 8, 9]);
+        let ends: Vec<u32> = (1..=9).filter(|blocks| is_over(&planned, *blocks, || false)).collect();
+        assert_eq!(ends, [8, 9]);
+    }
+
+    /// The share of searches among equal stores in which one is called better than the next, by these looks.
+    fn called_better(stores: usize, planned: &[u32], confidence: f64) -> f64 {
+        let mut random = fastrand::Rng::with_seed(5);
+        let rounds = 2_000;
+        let called = (0..rounds).filter(|_| {
+            let mut series: Vec<Series<u32>> = vec![Series::new(); stores];
+            for blocks in 1.. {
+                let weather = normal(&mut random);
+                for store in &mut series {
+                    store.insert(blocks, (weather + 0.1 * normal(&mut random)).exp());
+                }
+                let second = || decide_at(&series, Better::Lower, confidence).swap_remove(1);
+                let clear = || {
+                    let second = second();
+                    is_clear(second.verdict, second.times_worse, 0.03)
+                };
+                if is_over(planned, blocks, clear) {
+                    return !second().verdict.wins();
+                }
+            }
+            false
+        });
+        called.count() as f64 / f64::from(rounds)
+    }
+
+    /// The same of a run with a budget, which leaves what the last look will hardly decide.
+    fn called_worse_by_strict_looks(stores: usize) -> f64 {
+        let planned = from(8);
+        let mut run = crate::data::samples::blocks("box", &[]);
+        run.header.looks.clone_from(&planned);
+        run.header.strict_early = true;
+        let Levels { early, end } = levels(&[&run.header]);
+        let last = Look { blocks: planned[planned.len() - 1], confidence: end };
+        let mut random = fastrand::Rng::with_seed(8);
+        let rounds = 1_000;
+        let called = (0..rounds).filter(|_| {
+            let mut series: Vec<Series<u32>> = vec![Series::new(); stores];
+            for blocks in 1..=last.blocks {
+                for store in &mut series {
+                    store.insert(blocks, (0.1 * normal(&mut random)).exp());
+                }
+                if !planned.contains(&blocks) {
+                    continue;
+                }
+                let told = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
+                if told(early).any(|other| !other.verdict.wins()) {
+                    return true;
+                }
+                let goes_on = |ratio: Ratio| blocks < last.blocks && is_worth_trying(ratio, last);
+                if !told(early).any(|other| other.times_worse.is_some_and(goes_on)) {
+                    return told(end).any(|other| !other.verdict.wins());
+                }
+            }
+            false
+        });
+        called.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn strict_early_looks_leave_the_last_nearly_all_of_the_error() {
+        let mut run = crate::data::samples::blocks("box", &[]);
+        run.header.looks = vec![8, 12, 20, 32];
+        assert_eq!(levels(&[&run.header]), Levels { early: confidence(4), end: confidence(4) });
+        let alike = run.header.clone();
+        run.header.strict_early = true;
+        let strict = levels(&[&run.header]);
+        assert!((strict.early - (1.0 - 0.005 / 3.0)).abs() < 1e-12 && (strict.end - 0.955).abs() < 1e-12);
+        // Whichever looks of two runs came together.
+        assert_eq!(levels(&[&run.header, &alike]).end, confidence(16));
+        run.header.looks = vec![40];
+        assert_eq!(levels(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
+    }
+
+    #[test]
+    fn equal_stores_are_called_better_no_more_often_than_the_confidence_allows() {
+        for blocks in [10, 16, 100] {
+            let planned = planned(blocks);
+            for stores in [2, 4] {
+                let share = called_better(stores, planned, confidence(planned.len()));
+                assert!(share <= 0.05, "{stores} stores, {blocks} blocks: {share}");
+            }
+        }
+        for stores in [2, 4, 10] {
+            let share = called_worse_by_strict_looks(stores);
+            assert!(share <= 0.05, "{stores} stores, strict early looks: {share}");
+        }
+        // The fault that this guards against: a look after every block, each as if it were the only one.
+        let every: Vec<u32> = (3..=16).collect();
+        let share = called_better(2, &every, CONFIDENCE);
+        assert!(share > 0.15, "{share}");
+    }
+
+    #[test]
+    fn a_look_decides_as_many_pairs_as_was_foretold() {
+        const BLOCKS: usize = 8;
+        const LOOK: usize = 32;
+        let confidence = confidence(from(1).len());
+        let mut random = fastrand::Rng::with_seed(4);
+        let (mut foretold, mut came) = (0.0, 0.0);
+        for _ in 0..4_000 {
+            // The chance takes any difference for as likely as any other before it is looked at.
+            let apart = random.f64() * 3.0 - 1.5;
+            let logs: Vec<f64> = (0..LOOK).map(|_| apart + normal(&mut random)).collect();
+            let ratio = |blocks: usize| {
+                let series =
+                    |logs: &[f64]| logs.iter().map(|log| log.exp()).enumerate().collect::<Series<usize>>();
+                compare_at(&series(&logs[..blocks]), &series(&vec![0.0; blocks]), confidence).unwrap()
+            };
+            foretold += chance(ratio(BLOCKS), Look { blocks: LOOK as u32, confidence });
+            let interval = ratio(LOOK).ratio.interval.unwrap();
+            came += f64::from(u8::from(interval.low > 1.0 || interval.high < 1.0));
+        }
+        assert!((0.95..1.05).contains(&(foretold / came)), "{foretold} foretold, {came} came");
+    }
+
+    #[test]
+    fn a_pair_is_settled_by_the_look_that_narrows_its_interval_enough() {
+        let ratio = |value: f64, times: f64, blocks: usize| {
+            let interval =
+                crate::stats::Interval { low: value / times, high: value * times, confidence: 0.95 };
+            Ratio { blocks, ratio: crate::stats::Estimate { value, interval: Some(interval) } }
+        };
+        // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
+        assert_eq!(needed(&ratio(1.1, 1.2, 3)), Some(11.0));
+        assert_eq!(settling_look(Some(&ratio(1.1, 1.2, 3))), Some(12));
+        assert_eq!(settling_look(Some(&ratio(1.0, 1.4, 5))), None, "a hundred times the blocks");
+        assert_eq!(settling_look(None), Some(5));
+        let is_beyond = |ratio| is_beyond(Verdict::Tied(Rule::Interval), Some(ratio), ALIKE, &LOOKS);
+        assert!(is_beyond(ratio(1.0, 1.01, 5)) && is_beyond(ratio(1.001, 3.0, 12)));
+        assert!(!is_beyond(ratio(1.1, 1.2, 3)));
+    }
+}

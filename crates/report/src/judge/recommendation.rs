@@ -1,0 +1,121 @@
+//! Which of some stores can be recommended: which were measured often enough to be ranked, which another beats in everything, and which
+//! is better under another condition.
+
+use std::collections::BTreeSet;
+
+use super::order;
+use super::place::{Terms, decide_on};
+use crate::stats::{Better, MIN_BLOCKS, Ratio, Series};
+
+/// The blocks that all figures of a ranking are from, and the stores that have them, by their positions: those that were measured most
+/// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts
+/// another.
+pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSet<K>, Vec<usize>) {
+    let most = stores.iter().map(|series| series.len()).max().unwrap_or(0);
+    // One that a planned look gave up has three quarters of them at most.
+    let needed = match most {
+        _ if !often => 1,
+        0..=MIN_BLOCKS => most.max(1),
+        _ => (most * 3).div_ceil(4),
+    };
+    let mut kept: Vec<usize> = (0..stores.len()).collect();
+    loop {
+        let of = |index: &usize| stores[*index].keys().copied().collect::<BTreeSet<K>>();
+        let shared = kept.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
+        let fewest = kept.iter().enumerate().rev().min_by_key(|(_, index)| stores[**index].len());
+        match fewest.filter(|_| shared.len() < needed && kept.len() > 1) {
+            Some((seldom, _)) => drop(kept.remove(seldom)),
+            None => return (shared, kept),
+        }
+    }
+}
+
+/// For each store the first other that is no worse in any aim and better in one, by its position: what is too close to call counts as
+/// alike. An aim is the stores' figures, of which less is better, and the terms on which they are told apart.
+pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<usize>> {
+    let stores = aims.first().map_or(0, |(stores, _)| stores.len());
+    let better = |a: usize, b: usize| {
+        aims.iter().any(|(stores, terms)| {
+            let pair = [within(&stores[a], &stores[b]), within(&stores[b], &stores[a])];
+            let standings = decide_on(&pair, Better::Lower, *terms);
+            matches!(standings.as_slice(), [best, other] if best.index == 0 && !other.verdict.wins())
+        })
+    };
+    let first = |own: usize| (0..stores).find(|other| better(*other, own) && !better(own, *other));
+    (0..stores).map(first).collect()
+}
+
+/// The best of some stores, of which less is better, where one's `own` figures are neither the best nor may be; and how many times worse
+/// they are. `None` also where it has none. A store that was given up by the question's own goal may be the best by another: all are
+/// compared in the blocks in which it ran.
+pub fn better_than<K: Ord + Copy>(
+    stores: &[Series<K>],
+    own: usize,
+    terms: Terms,
+) -> Option<(usize, Option<Ratio>)> {
+    let levels = order::levels(stores).into_iter().enumerate();
+    let levels = levels.filter_map(|(index, level)| Some((index, level?)));
+    let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let there: Vec<Series<K>> = stores.iter().map(|series| within(series, &stores[first])).collect();
+    let standings = decide_on(&there, Better::Lower, terms);
+    let first = standings.first()?.index;
+    let own = standings.iter().find(|standing| standing.index == own)?;
+    (!own.verdict.wins()).then_some((first, own.times_worse))
+}
+
+/// Whether a store that is not ranked is better than the recommended one, wherever both were measured.
+pub fn gains(times_worse: Option<Ratio>) -> bool {
+    times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
+}
+
+/// A store's figures in the blocks in which another ran.
+fn within<K: Ord + Copy>(series: &Series<K>, other: &Series<K>) -> Series<K> {
+    let shared = series.iter().filter(|(block, _)| other.contains_key(block));
+    shared.map(|(block, value)| (*block, *value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(values: &[(u32, f64)]) -> Series<u32> {
+        values.iter().copied().collect()
+    }
+
+    fn blocks(count: u32, figure: f64) -> Series<u32> {
+        (0..count).map(|block| (block, figure * f64::from(block + 1))).collect()
+    }
+
+    #[test]
+    fn who_was_measured_too_seldom_is_not_ranked() {
+        let (often, nearly, seldom) = (blocks(8, 1.0), blocks(6, 1.0), blocks(5, 1.0));
+        let all = [&often, &nearly, &seldom];
+        assert_eq!(comparable(&all, true), ((0..6).collect(), vec![0, 1]));
+        assert_eq!(comparable(&all, false), ((0..5).collect(), vec![0, 1, 2]));
+        // Those that share no block with the others are not ranked either.
+        let elsewhere = series(&[(9, 1.0)]);
+        assert_eq!(comparable(&[&blocks(1, 1.0), &elsewhere], false), (BTreeSet::from([0]), vec![0]));
+    }
+
+    #[test]
+    fn a_store_is_beaten_by_one_that_is_no_worse_in_any_aim() {
+        let aim = |figures: [f64; 3]| (figures.map(|figure| blocks(3, figure)).to_vec(), Terms::default());
+        let (speed, space) = (aim([1.0, 2.0, 2.0]), aim([5.0, 5.0, 1.0]));
+        assert_eq!(beaten_by(&[speed, space]), [None, Some(0), None]);
+        assert_eq!(beaten_by::<u32>(&[]), []);
+    }
+
+    #[test]
+    fn another_is_better_where_both_ran() {
+        // The first was measured in all blocks, the second in those that were slow for all.
+        let stores = [
+            series(&[(0, 1.0), (1, 1.0), (2, 90.0), (3, 90.0), (4, 90.0)]),
+            series(&[(2, 9.0), (3, 9.0), (4, 9.0)]),
+        ];
+        let (better, times) = better_than(&stores, 0, Terms::default()).unwrap();
+        assert_eq!((better, times.unwrap().ratio.value.round()), (1, 10.0));
+        assert_eq!(better_than(&stores, 1, Terms::default()), None);
+        assert!(gains(crate::stats::compare(&stores[1], &stores[0])));
+        assert!(!gains(times) && !gains(None));
+    }
+}

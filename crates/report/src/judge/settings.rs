@@ -1,0 +1,96 @@
+//! Whether other settings of a store are faster than its default, and which settings a race gives up.
+
+use super::interim::ALIKE;
+use crate::stats::{MIN_BLOCKS, Ratio};
+
+/// The verdict on settings, by the time of an operation as a multiple of the default's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The settings are faster than the default.
+    Faster,
+    /// They and the default are alike to within [`ALIKE`].
+    Alike,
+    /// They are slower.
+    Slower,
+    /// Trials were too few, or differ too much, to tell.
+    Open,
+}
+
+impl Verdict {
+    /// The verdict of a ratio to the default's time.
+    pub fn of(times: &Ratio) -> Verdict {
+        match times.ratio.interval.filter(|_| times.blocks >= MIN_BLOCKS) {
+            Some(interval) if interval.low > 1.0 - ALIKE && interval.high < 1.0 + ALIKE => Verdict::Alike,
+            Some(interval) if interval.high < 1.0 => Verdict::Faster,
+            Some(interval) if interval.low > 1.0 => Verdict::Slower,
+            _ => Verdict::Open,
+        }
+    }
+}
+
+/// The precision to which a gain is to be known: the ends of its interval are no further apart than this many times.
+const PRECISE: f64 = 1.1;
+
+/// How much worse settings must seem to be given up.
+const WORSE: f64 = 1.03;
+
+/// Whether a gain needs no further trials: it is known well, or that there is none.
+pub fn is_settled(times: &Ratio) -> bool {
+    match Verdict::of(times) {
+        Verdict::Alike | Verdict::Slower => true,
+        Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * PRECISE),
+        Verdict::Open => false,
+    }
+}
+
+/// Whether settings are given up, by the ratio to what they are compared with.
+pub fn is_surely_worse(times: &Ratio) -> bool {
+    times.ratio.value > WORSE && times.ratio.interval.is_some_and(|interval| interval.low > 1.0)
+}
+
+/// Whether settings are better by at least `least`, a share of the time, with the confidence of this ratio. Where time allowed fewer
+/// blocks than an interval needs, their mean has to do: what comes of it is measured again.
+pub fn looks_better(times: &Ratio, least: f64) -> bool {
+    let is_sure = times.ratio.interval.is_some_and(|interval| interval.high < 1.0);
+    times.ratio.value < 1.0 - least && (times.blocks < MIN_BLOCKS || is_sure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Estimate, Interval};
+
+    fn ratio(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
+        let interval = Some(Interval { low, high, confidence: 0.95 });
+        Ratio { blocks, ratio: Estimate { value, interval } }
+    }
+
+    #[test]
+    fn a_gain_is_known_by_its_interval() {
+        let of = |value, low, high| Verdict::of(&ratio(value, low, high, 3));
+        assert_eq!(of(0.8, 0.7, 0.9), Verdict::Faster);
+        assert_eq!(of(0.99, 0.98, 0.999), Verdict::Alike);
+        assert_eq!(of(1.2, 1.1, 1.3), Verdict::Slower);
+        assert_eq!(of(0.8, 0.5, 1.1), Verdict::Open);
+        assert_eq!(Verdict::of(&ratio(0.8, 0.7, 0.9, 2)), Verdict::Open, "two blocks are too few");
+    }
+
+    #[test]
+    fn what_is_known_well_is_settled() {
+        assert!(is_settled(&ratio(0.8, 0.77, 0.83, 5)) && is_settled(&ratio(1.2, 1.1, 1.3, 5)));
+        assert!(!is_settled(&ratio(0.8, 0.7, 0.9, 5)), "how large the gain is");
+    }
+
+    #[test]
+    fn a_race_gives_up_what_is_surely_worse_and_keeps_what_looks_better() {
+        assert!(is_surely_worse(&ratio(1.1, 1.01, 1.2, 3)));
+        assert!(!is_surely_worse(&ratio(1.02, 1.01, 1.03, 3)) && !is_surely_worse(&ratio(1.1, 0.9, 1.3, 3)));
+        assert!(
+            looks_better(&ratio(0.9, 0.8, 0.99, 3), 0.03) && looks_better(&ratio(0.9, 0.8, 1.1, 2), 0.03)
+        );
+        assert!(
+            !looks_better(&ratio(0.9, 0.8, 1.1, 3), 0.03)
+                && !looks_better(&ratio(0.99, 0.98, 0.995, 3), 0.03)
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! The options of `run` that a study has: those for the axes and parameters of its workload.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
+use storebench_core::axis::Axis;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::shown::piece;
+use storebench_core::workload::parameter::ParameterForm;
+use storebench_core::workload::table::{self, Workload};
+use storebench_core::workload::ycsb::property::PROPERTIES;
+use storebench_host::folder;
+use storebench_host::plan::{self, Plan, STUDIES};
+
+use super::{Args, RunArgs};
+use crate::cli::runs;
+
+/// The options of the program, but of those of `run` only what the study has that these words name; without a study, what every
+/// study has. For help alone: the others are hidden, not gone.
+pub fn for_help(words: &[OsString]) -> Command {
+    let workload = workload(words);
+    Args::command().mut_subcommand("run", |run| of_workload(run, workload))
+}
+
+/// `run` with the options of a workload; of none, those that all workloads have.
+pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
+    let hidden = |id: &&str| match workload {
+        Some(workload) => !has(workload, id),
+        None => table::all().map(Workload::of).any(|workload| !has(workload, id)),
+    };
+    let axes = Axis::as_written().into_iter().map(Axis::name);
+    let parameters = table::parameters().into_iter().filter(|own| own.form != ParameterForm::Found);
+    let others = ["like", "clients", "property", "property_files", "each_file"].into_iter();
+    let ids = axes.chain(parameters.map(|own| own.name)).chain(others);
+    ids.filter(hidden).fold(run, |run, id| run.mut_arg(id, |option| option.hide(true)))
+}
+
+/// Whether a workload has an option of `run`, by the name that clap knows it by.
+fn has(workload: Workload, id: &str) -> bool {
+    match id {
+        "like" => workload.def().axes.contains(&Axis::RECORD_SIZE),
+        "clients" => workload.def().serve.is_some(),
+        "property" | "property_files" | "each_file" => workload.has(PROPERTIES.name),
+        id => workload.has(id) || workload.def().axes.iter().any(|axis| axis.name() == id),
+    }
+}
+
+/// Makes sure that the options of a command line are those of its plan's workload.
+///
+/// # Errors
+/// [`Exit::Usage`] with the first that is not, and the studies that have it.
+pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
+    let like = args.like.iter().map(|_| "like");
+    let properties = (!args.properties.is_empty()).then_some("property");
+    let axes = args.axes.axes.named().map(|axis| -> &str { axis.name() });
+    let mut given = like.chain(properties).chain(axes).chain(args.how.work.parameters.names());
+    given.find(|id| !has(plan.workload, id)).map_or(Ok(()), |id| {
+        let option = match id {
+            "property" => "-p or -P".into(),
+            id => format!("--{}", id.replace('_', "-")),
+        };
+        let (study, whose) = (piece(args.study()), whose(id));
+        let message =
+            format!("{option} is an option of {whose}, not of {study}; see storebench run {study} --help");
+        Err(Error::new(Exit::Usage, message))
+    })
+}
+
+/// The studies whose workloads have an option; the workloads that have it, where no study that comes with storebench does.
+fn whose(id: &str) -> String {
+    let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has(plan.workload, id));
+    let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_theirs).collect();
+    let workloads = table::all().filter(|def| has(Workload::of(def), id)).map(|def| def.name);
+    match studies[..] {
+        [] => format!("the workload {}", workloads.collect::<Vec<_>>().join(", ")),
+        [only] => format!("the study {only}"),
+        _ => format!("the studies {}", studies.join(", ")),
+    }
+}
+
+/// The workload of the study, the plan or the run that a command line names, whatever else is wrong with it.
+fn workload(words: &[OsString]) -> Option<Workload> {
+    let help = || Arg::new("help").short('h').long("help").action(ArgAction::SetTrue);
+    let command = Args::command()
+        .ignore_errors(true)
+        .mut_subcommand("run", |run| run.disable_help_flag(true).arg(help()));
+    let matches = command.try_get_matches_from(words).ok()?;
+    let run: &ArgMatches = matches.subcommand_matches("run")?;
+    if let Some(study) = run.get_one::<String>("study") {
+        return plan::find(study).ok().map(|plan| plan.workload);
+    }
+    let folder = runs::find(run.get_one::<PathBuf>("resume")?, run.get_one::<PathBuf>("out")?).ok()?;
+    Plan::parse(&folder::read_header(&folder).ok()?.plan, "").ok().map(|plan| plan.workload)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::FromArgMatches;
+
+    use super::*;
+    use crate::cli::args::Command as Asked;
+
+    /// The help that a command line asks for, without its examples.
+    fn help(line: &str) -> String {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let help = for_help(&words).try_get_matches_from(words).unwrap_err().to_string();
+        help.split("Examples:").next().unwrap().to_owned()
+    }
+
+    fn checked(line: &str) -> Result<()> {
+        let matches = Args::command().try_get_matches_from(line.split(' ')).unwrap();
+        match Args::from_arg_matches(&matches).unwrap().command {
+            Asked::Run(args) => check(&args, &plan::find(args.study()).unwrap()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn help_lists_the_options_of_a_study_alone() {
+        let options = ["--trials ", "--place ", "--records ", "--mix ", "--speed ", "-P ", "--file-size "];
+        for (study, has) in [
+            (" crud", "1111000"),
+            (" replay", "1100100"),
+            (" ycsb", "1110010"),
+            (" device", "1100001"),
+            ("", "1100000"),
+        ] {
+            for line in [format!("storebench run{study} --help"), format!("storebench run -h{study} --bad")] {
+                let help = help(&line);
+                let shown = options.map(|option| if help.contains(option) { '1' } else { '0' });
+                assert_eq!(String::from_iter(shown), has, "{line}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_of_another_study_is_an_error_that_names_it() {
+        for (line, says) in [
+            (
+                "crud --speed 2",
+                "--speed is an option of the study replay, not of crud; see storebench run crud --help",
+            ),
+            ("device --mix get=1", "--mix is an option of the studies crud, crash, not of device"),
+            ("device --like x", "--like is an option of"),
+            ("crud -p recordcount=1", "-p or -P is an option of the study ycsb, not of crud"),
+        ] {
+            let error = checked(&format!("storebench run {line}")).unwrap_err();
+            assert_eq!(error.exit, Exit::Usage);
+            assert!(error.message.starts_with(says), "{error}");
+        }
+        for line in
+            ["crud --records 5 --mix get=1 --set sqlite.page_size=1,2", "ycsb -P f -p a=1 --operations 1"]
+        {
+            assert!(checked(&format!("storebench run {line}")).is_ok(), "{line}");
+        }
+    }
+}
