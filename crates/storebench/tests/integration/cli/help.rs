@@ -69,7 +69,7 @@ fn lists_and_dry_runs_fit_the_screen() {
     let scratch = Scratch::in_memory();
     fs::create_dir_all(scratch.join("a-second-place")).unwrap();
     let every_axis = "--threads 1,4 --rate 5000/s --tuning equal --cache cold --background none,disk:50MiB/s \
-        --store lmdb,redb,flat-folder --records 1000000..1050000 --record-size 100KiB..1MiB,2MiB --guarantee none,power";
+        --store lmdb,redb,flat-folder --records 10000..10500 --record-size 10KiB..100KiB,2KiB --guarantee none,power";
     for command in [
         "stores".to_owned(),
         "studies".to_owned(),
