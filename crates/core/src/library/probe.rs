@@ -42,19 +42,16 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
         // Nobody listens any more when it took too long.
         let _ = sender.send(read);
     });
-    let until = Instant::now() + LIMIT;
-    let told = receiver.recv_timeout(LIMIT);
-    // One that has closed what it was to answer on may hang all the same.
-    let mut is_over = false;
-    while told.is_ok() && !is_over && Instant::now() < until {
+    let (until, mut is_over) = (Instant::now() + LIMIT, false);
+    while !is_over && Instant::now() < until {
         is_over = has_ended(&child).map_err(failed)?;
         if !is_over {
             std::thread::sleep(BETWEEN_LOOKS);
         }
     }
-    // With what it has forked.
+    // With what it has forked, which could still answer.
     let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(failed)?;
-    let (Ok(told), true) = (told, is_over) else {
+    let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
         return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
     };
     match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {

@@ -116,7 +116,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
         // Where the store fails without them, too, that is the place's fault, which its trials tell: others may do well there.
-        if has_failed && fails_as_shipped(&job, &small)? {
+        if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
         let refusal = Refused { what: in_words(cell, &settings), why };
@@ -127,9 +127,13 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     Ok(Some(rehearsal))
 }
 
+/// Whether a setting says which server it is.
+fn says_which(name: &str) -> bool {
+    [running::URL, PROGRAMS].contains(&name)
+}
+
 /// Whether a cell fails also without any setting but those that say which server it is.
 fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
-    let says_which = |name: &str| [running::URL, PROGRAMS].contains(&name);
     let mut plan = job.plan.clone();
     plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
     let mut bare = cell.clone();

@@ -14,7 +14,8 @@ fn sound() -> Run {
         for one in &mut measured.operations {
             let mut latencies = Latencies::new().unwrap();
             (0..1_000).for_each(|number| latencies.record(100 + number * number));
-            (one.count, one.sum_ns) = (latencies.count(), latencies.sum_ns());
+            (one.count, one.sum_ns, one.wall_ns) =
+                (latencies.count(), latencies.sum_ns(), latencies.sum_ns());
             one.latency = latencies.summary().unwrap();
         }
     }

@@ -92,12 +92,17 @@ fn numbers_are_read_as_people_write_them() {
         ("1,000..3,000", &["1000..3000"]),
         ("100, 500", &["100..500", "500..2500"]),
     ] {
-        let mut command = scratch
-            .command(STOREBENCH, "run crud --dry-run --store flat-folder --record-size 4KB --data compressible");
+        let mut command = scratch.command(
+            STOREBENCH,
+            "run crud --dry-run --store flat-folder --record-size 4KB --data compressible",
+        );
         let said = said(command.args(["--records", records, "--operations", "1,000", "--trials", "1e0"]));
         let said = said.ends(Exit::Success);
         for count in counts {
-            assert!(said.out.contains(&format!("flat-folder/4000B/{count}/compressible/")), "{records}\n{said}");
+            assert!(
+                said.out.contains(&format!("flat-folder/4000B/{count}/compressible/")),
+                "{records}\n{said}"
+            );
         }
     }
 }
