@@ -411,7 +411,12 @@ mod tests {
         assert_ne!(home.unused().unwrap(), folder);
         assert!(!remove(&folder), "it is locked");
         drop(made);
-        assert!(remove(&folder) && !folder.exists() && !remove(&folder));
+        // A process that has ended counts for a moment longer, and another test may remove what nobody holds any more.
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        while folder.exists() && std::time::Instant::now() < until {
+            remove(&folder);
+        }
+        assert!(!folder.exists() && !remove(&folder));
     }
 
     #[test]

@@ -173,9 +173,12 @@ mod tests {
         let program = File::open(&own).unwrap();
         // Pages that are in use stay; much of a program never is.
         system::drop_cache(&program).unwrap();
-        fill_with_program().unwrap();
-        let resident = resident_bytes(&program).unwrap();
-        assert!(all > 0 && resident >= all, "{resident} of {all}");
+        // Another test may empty the machine's page cache in between.
+        let mut tries = (0..20).map(|_| {
+            fill_with_program().unwrap();
+            resident_bytes(&program).unwrap()
+        });
+        assert!(all > 0 && tries.any(|resident| resident >= all), "{all}");
     }
 
     #[test]
