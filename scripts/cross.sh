@@ -165,7 +165,7 @@ test_program() {
     if builds lmdb; then set='--set lmdb.map_size=1GiB'; fi
     if builds libmdbx; then set="$set --set libmdbx.size_upper=1GiB"; fi
     # shellcheck disable=SC2086 # some words, or none
-    $qemu "$box/storebench" run crud --quick $set --store "$list" --records 20 --record-size 1B..1KiB --operations 5 \
+    STOREBENCH_TEST_HOOKS=memory-keeps $qemu "$box/storebench" run crud --quick $set --store "$list" --records 20 --record-size 1B..1KiB --operations 5 \
         --guarantee process,power --trials 1 --timeout 10m --at "$box" --out "$box/runs" >"$box/run.log" 2>&1 &
     running=$!
     until grep -qs "$box/storebench" "/proc/$running/maps"; do
