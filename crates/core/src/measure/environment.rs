@@ -79,14 +79,17 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     })
 }
 
-/// The whole disk's folder in /sys/block, for a device number, or for the source of a mount whose number is not a disk's
-/// (btrfs and overlays have numbers of their own).
-fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
+/// The folder in /sys/block of the whole disk that a device number names, or the source of a mount whose number is not a disk's
+/// (btrfs and overlays have other numbers).
+pub fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
     let by_number =
         format!("/sys/dev/block/{}:{}", rustix::fs::major(device as _), rustix::fs::minor(device as _));
-    let by_source = source
-        .and_then(|source| source.strip_prefix("/dev").ok())
-        .map(|name| Path::new("/sys/class/block").join(name));
+    // A name such as /dev/mapper/root is a link.
+    let source = source.map(|source| fs::canonicalize(source).unwrap_or_else(|_| source.into()));
+    let by_source = source.and_then(|source| {
+        let name = source.strip_prefix("/dev").ok()?;
+        Some(Path::new("/sys/class/block").join(name))
+    });
     let folder = [Some(by_number.into()), by_source]
         .into_iter()
         .flatten()

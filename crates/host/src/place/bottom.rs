@@ -1,9 +1,11 @@
 //! The bottom of a directory: what holds its bytes in the end, and whether that survives a power cut.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use storebench_core::kernel::mounts::{self, Mount};
+use storebench_core::measure::environment;
 use storebench_core::result::Bottom;
 use storebench_core::test_hooks;
 
@@ -14,8 +16,8 @@ const MOST_LAYERS: u32 = 16;
 trait Kernel {
     /// The path without links, and the mount that holds it; `None` where it can't be seen.
     fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)>;
-    /// The name of the block device at a path, as /sys/class/block has it.
-    fn block_device(&self, path: &Path) -> Option<String>;
+    /// The name in /sys/block of the whole disk that a path is on, by the mount that holds it.
+    fn disk(&self, path: &Path, mount: &Mount) -> Option<String>;
     /// The file behind a loop device.
     fn backing_file(&self, device: &str) -> Option<PathBuf>;
     /// The devices that this one is made of.
@@ -50,7 +52,7 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
                 Bottom::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
             }
         }
-    } else if let Some(device) = kernel.block_device(&mount.source) {
+    } else if let Some(device) = kernel.disk(&path, &mount) {
         follow_device(kernel, &device, layers - 1)
     } else if mount.kind.starts_with("fuse") && kernel.mount(&mount.source).is_some() {
         // The daemon of an image has its file as its source.
@@ -94,22 +96,27 @@ impl Kernel for Here {
         Some((path, mount))
     }
 
-    fn block_device(&self, path: &Path) -> Option<String> {
-        let device = fs::canonicalize(path).ok()?;
-        let name = device.strip_prefix("/dev").ok()?.file_name()?.to_str()?;
-        Path::new("/sys/class/block").join(name).exists().then(|| name.to_owned())
+    fn disk(&self, path: &Path, mount: &Mount) -> Option<String> {
+        whole_disk(fs::metadata(path).ok()?.dev(), &mount.source)
     }
 
     fn backing_file(&self, device: &str) -> Option<PathBuf> {
-        let file = fs::read_to_string(Path::new("/sys/class/block").join(device).join("loop/backing_file"));
+        let file = fs::read_to_string(Path::new("/sys/block").join(device).join("loop/backing_file"));
         Some(file.ok()?.trim_end_matches('\n').into())
     }
 
     fn parts(&self, device: &str) -> Vec<String> {
-        let parts = fs::read_dir(Path::new("/sys/class/block").join(device).join("slaves"));
+        let parts = fs::read_dir(Path::new("/sys/block").join(device).join("slaves"));
         let names = parts.into_iter().flatten().flatten().map(|part| part.file_name());
-        names.filter_map(|name| name.into_string().ok()).collect()
+        let names = names.filter_map(|name| name.into_string().ok());
+        // Some are partitions, which are parts of a disk.
+        names.map(|name| whole_disk(0, &Path::new("/dev").join(&name)).unwrap_or(name)).collect()
     }
+}
+
+/// The name of the whole disk of a device's number, or of its file.
+fn whole_disk(number: u64, device: &Path) -> Option<String> {
+    environment::block_device(number, Some(device))?.file_name()?.to_str().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -158,8 +165,8 @@ mod tests {
             Some((path.to_path_buf(), mount))
         }
 
-        fn block_device(&self, path: &Path) -> Option<String> {
-            Some(path.strip_prefix("/dev").ok()?.to_str()?.to_owned())
+        fn disk(&self, _: &Path, mount: &Mount) -> Option<String> {
+            Some(mount.source.strip_prefix("/dev").ok()?.to_str()?.to_owned())
         }
 
         fn backing_file(&self, device: &str) -> Option<PathBuf> {
@@ -231,5 +238,15 @@ mod tests {
             let bottom = follow_path(&Here, &mount.at, MOST_LAYERS);
             assert_eq!(bottom, Bottom::Memory { what: format!("tmpfs at {}", mount.at.display()) });
         }
+    }
+
+    /// What has a disk for the results has one here, whatever its mount calls it: `/dev/root`, a partition, a link.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_place_whose_disk_is_known_is_seen() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let bottom = follow_path(&Here, here, MOST_LAYERS);
+        let disk = environment::place("here", here).unwrap().device;
+        assert!(disk.is_none() || !matches!(bottom, Bottom::Unseen { .. }), "{disk:?}: {bottom:?}");
     }
 }
