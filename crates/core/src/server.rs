@@ -25,6 +25,14 @@ pub const MARK: &str = "server";
 /// The folder of its data, in that folder.
 pub const DATA: &str = "data";
 
+/// The setting that names the folder of a server's programs.
+pub const PROGRAMS: &str = "programs";
+
+/// Whether a setting says which server it is, and nothing of how that works.
+pub fn says_which(setting: &str) -> bool {
+    [running::URL, PROGRAMS].contains(&setting)
+}
+
 /// The longest time that processes that were killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(10);
 

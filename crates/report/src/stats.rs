@@ -305,6 +305,15 @@ pub struct Ratio {
     pub ratio: Estimate,
 }
 
+#[cfg(test)]
+impl Ratio {
+    /// One with these ends, of this number of blocks.
+    pub(crate) fn made(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
+        let interval = Some(Interval { low, high, confidence: CONFIDENCE });
+        Ratio { blocks, ratio: Estimate { value, interval } }
+    }
+}
+
 /// Compares `a` with `b`, paired by block, so that what a block did to both cancels out. `None` if they share no block, or
 /// a figure in a shared block isn't positive and has no ratio.
 pub fn compare<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Ratio> {

@@ -18,11 +18,9 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{Failure, Outcome, TrialResult};
-use storebench_core::server::running;
+use storebench_core::server::says_which;
 use storebench_core::workload::table::parameter;
 
-/// The setting that names a folder with a server's programs.
-const PROGRAMS: &str = "programs";
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -125,11 +123,6 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         }
     }
     Ok(Some(rehearsal))
-}
-
-/// Whether a setting says which server it is.
-fn says_which(name: &str) -> bool {
-    [running::URL, PROGRAMS].contains(&name)
 }
 
 /// Whether a cell fails also without any setting but those that say which server it is.

@@ -68,21 +68,16 @@ pub fn budget(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Estimate, Interval};
-
-    fn ratio(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
-        let interval = Some(Interval { low, high, confidence: 0.95 });
-        Ratio { blocks, ratio: Estimate { value, interval } }
-    }
+    use crate::stats::Estimate;
 
     #[test]
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {
         let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0, own_count_s: None };
         // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
-        let close = ratio(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
+        let close = Ratio::made(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
-        let alike = ratio(1.0, 0.7, 1.0 / 0.7, 5);
+        let alike = Ratio::made(1.0, 0.7, 1.0 / 0.7, 5);
         assert!(cost.advice(Some(&alike)).starts_with("No budget"));
         // Too few to say.
         let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };

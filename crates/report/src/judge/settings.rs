@@ -58,39 +58,37 @@ pub fn looks_better(times: &Ratio, least: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Estimate, Interval};
-
-    fn ratio(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
-        let interval = Some(Interval { low, high, confidence: 0.95 });
-        Ratio { blocks, ratio: Estimate { value, interval } }
-    }
 
     #[test]
     fn a_gain_is_known_by_its_interval() {
-        let of = |value, low, high| Verdict::of(&ratio(value, low, high, 3));
+        let of = |value, low, high| Verdict::of(&Ratio::made(value, low, high, 3));
         assert_eq!(of(0.8, 0.7, 0.9), Verdict::Faster);
         assert_eq!(of(0.99, 0.98, 0.999), Verdict::Alike);
         assert_eq!(of(1.2, 1.1, 1.3), Verdict::Slower);
         assert_eq!(of(0.8, 0.5, 1.1), Verdict::Open);
-        assert_eq!(Verdict::of(&ratio(0.8, 0.7, 0.9, 2)), Verdict::Open, "two blocks are too few");
+        assert_eq!(Verdict::of(&Ratio::made(0.8, 0.7, 0.9, 2)), Verdict::Open, "two blocks are too few");
     }
 
     #[test]
     fn what_is_known_well_is_settled() {
-        assert!(is_settled(&ratio(0.8, 0.77, 0.83, 5)) && is_settled(&ratio(1.2, 1.1, 1.3, 5)));
-        assert!(!is_settled(&ratio(0.8, 0.7, 0.9, 5)), "how large the gain is");
+        assert!(is_settled(&Ratio::made(0.8, 0.77, 0.83, 5)) && is_settled(&Ratio::made(1.2, 1.1, 1.3, 5)));
+        assert!(!is_settled(&Ratio::made(0.8, 0.7, 0.9, 5)), "how large the gain is");
     }
 
     #[test]
     fn a_race_gives_up_what_is_surely_worse_and_keeps_what_looks_better() {
-        assert!(is_surely_worse(&ratio(1.1, 1.01, 1.2, 3)));
-        assert!(!is_surely_worse(&ratio(1.02, 1.01, 1.03, 3)) && !is_surely_worse(&ratio(1.1, 0.9, 1.3, 3)));
+        assert!(is_surely_worse(&Ratio::made(1.1, 1.01, 1.2, 3)));
         assert!(
-            looks_better(&ratio(0.9, 0.8, 0.99, 3), 0.03) && looks_better(&ratio(0.9, 0.8, 1.1, 2), 0.03)
+            !is_surely_worse(&Ratio::made(1.02, 1.01, 1.03, 3))
+                && !is_surely_worse(&Ratio::made(1.1, 0.9, 1.3, 3))
         );
         assert!(
-            !looks_better(&ratio(0.9, 0.8, 1.1, 3), 0.03)
-                && !looks_better(&ratio(0.99, 0.98, 0.995, 3), 0.03)
+            looks_better(&Ratio::made(0.9, 0.8, 0.99, 3), 0.03)
+                && looks_better(&Ratio::made(0.9, 0.8, 1.1, 2), 0.03)
+        );
+        assert!(
+            !looks_better(&Ratio::made(0.9, 0.8, 1.1, 3), 0.03)
+                && !looks_better(&Ratio::made(0.99, 0.98, 0.995, 3), 0.03)
         );
     }
 }

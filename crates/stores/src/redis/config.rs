@@ -1,13 +1,13 @@
 //! Redis's settings: what a server is started with, whether it took them, and which guarantee they give.
 
-use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
+use storebench_core::server::{DATA, says_which};
 use storebench_core::store::{
     Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
 };
 
 use super::client::{Answer, Client, odd};
-use crate::support::server::{PROGRAMS, PROGRAMS_SETTING, Plan};
+use crate::support::server::{PROGRAMS_SETTING, Plan};
 
 /// The folder of the log, in that of the data.
 pub const LOG: &str = "appendonlydir";
@@ -169,7 +169,7 @@ pub fn as_given(name: &str, value: &str) -> String {
 
 /// Every setting that the server has, in the order of [`SETTINGS`].
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
-    let names = SETTINGS.iter().map(|def| def.name).filter(|name| ![URL, PROGRAMS].contains(name));
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| !says_which(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let told = client.run(&words).map_err(|error| match error {
         StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),

@@ -18,7 +18,7 @@ pub mod sql;
 mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, Turn};
-pub use self::installed::{PROGRAMS, PROGRAMS_SETTING, Programs};
+pub use self::installed::{PROGRAMS_SETTING, Programs};
 pub use self::kind::Server;
 pub use self::own::Paths;
 pub use self::plan::Plan;

@@ -93,9 +93,7 @@ impl<'a> Measuring<'a> {
         let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
         let launch = self.stages.launch(&plan)?;
-        if launch.cells.is_empty() {
-            return Err(launch::nothing_to_run(&launch.header.left_out));
-        }
+        launch.check_cells()?;
         for omitted in launch.header.left_out.iter().filter(|left| !settings_of(&left.cell).is_empty()) {
             self.refused.push(omitted.clone());
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use storebench_core::server::PROGRAMS;
 use storebench_core::server::user;
 use storebench_core::shown::quoted;
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
@@ -36,10 +37,7 @@ pub struct Programs {
     pub found: OnceLock<Option<Installed>>,
 }
 
-/// The setting that names the folder of a server's programs.
-pub const PROGRAMS: &str = "programs";
-
-/// Its entry, which every server has.
+/// The entry of the setting [`PROGRAMS`], which every server has.
 pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
     PROGRAMS,
     "a folder, by its whole path",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
 
-use super::installed::PROGRAMS;
+use storebench_core::server::PROGRAMS;
 
 /// The settings that were worked out.
 #[derive(Debug)]

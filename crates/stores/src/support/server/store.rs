@@ -9,11 +9,11 @@ use storebench_core::store::{
     Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, Upkeep, hold_to_tier,
 };
 
-use super::installed::PROGRAMS;
 use super::kind::Server;
 use super::own::Own;
 use super::plan::Plan;
 use super::running::{Backend, Running};
+use storebench_core::server::PROGRAMS;
 
 /// Opens the store: on a server of its own, or on the one that a URL names.
 ///
