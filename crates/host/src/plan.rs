@@ -1,7 +1,6 @@
 //! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
 
 mod axes;
-mod beside;
 mod changes;
 mod claims;
 mod clients;
@@ -10,6 +9,7 @@ mod disks;
 pub mod explain;
 mod machines;
 mod named;
+mod other_keys;
 mod variants;
 
 use std::borrow::Cow;
@@ -20,9 +20,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_disk::disks::Disk;
 
 pub use self::axes::{ALWAYS_CROSSED, Axes};
-use self::beside::{Beside, Fields};
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
+use self::other_keys::{Fields, OtherKeys};
 pub use self::variants::Point;
 use crate::machine::Machine;
 use storebench_core::axis::Axis;
@@ -164,9 +164,9 @@ fn default_trials() -> u32 {
 
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Plan, D::Error> {
-        let mut beside = Beside { parameters: Some(Parameters::default()), axes: None };
-        let mut plan = Plan::deserialize(Fields(deserializer, &mut beside))?;
-        plan.parameters = beside.parameters.unwrap_or_default();
+        let mut others = OtherKeys { parameters: Some(Parameters::default()), axes: None };
+        let mut plan = Plan::deserialize(Fields(deserializer, &mut others))?;
+        plan.parameters = others.parameters.unwrap_or_default();
         if let Some(compression) = plan.compression.take().filter(|_| !plan.axes.names(Axis::COMPRESSION)) {
             plan.axes.set(Axis::COMPRESSION, [compression]);
         }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::beside::{Beside, Fields};
+use super::other_keys::{Fields, OtherKeys};
 use storebench_core::axis::read::WriteList;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::shown::piece;
@@ -155,8 +155,8 @@ impl<'de> Deserialize<'de> for Axes {
         #[derive(Deserialize)]
         #[serde(expecting = "axes: lists of values by axis")]
         struct NoFields {}
-        let mut beside = Beside { axes: Some(Axes::default()), parameters: None };
-        NoFields::deserialize(Fields(deserializer, &mut beside))?;
-        Ok(beside.axes.unwrap_or_default())
+        let mut others = OtherKeys { axes: Some(Axes::default()), parameters: None };
+        NoFields::deserialize(Fields(deserializer, &mut others))?;
+        Ok(others.axes.unwrap_or_default())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::beside::{Beside, Fields};
+use super::other_keys::{Fields, OtherKeys};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use storebench_core::axis::Axis;
 use storebench_core::units::whole;
@@ -114,9 +114,9 @@ impl Changes {
 
 impl<'de> Deserialize<'de> for Changes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
-        let mut beside = Beside { axes: Some(Axes::default()), parameters: Some(Parameters::default()) };
-        let changes = Changes::deserialize(Fields(deserializer, &mut beside))?;
-        let Beside { axes, parameters } = beside;
+        let mut others = OtherKeys { axes: Some(Axes::default()), parameters: Some(Parameters::default()) };
+        let changes = Changes::deserialize(Fields(deserializer, &mut others))?;
+        let OtherKeys { axes, parameters } = others;
         Ok(Changes { axes: axes.unwrap_or_default(), parameters: parameters.unwrap_or_default(), ..changes })
     }
 }

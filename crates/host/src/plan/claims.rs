@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::beside::{Beside, Fields};
+use super::other_keys::{Fields, OtherKeys};
 use super::{Axes, Bytes, Plan};
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
@@ -61,9 +61,9 @@ impl ClaimsOver {
 
 impl<'de> Deserialize<'de> for ClaimsOver {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClaimsOver, D::Error> {
-        let mut beside = Beside { axes: Some(Axes::default()), parameters: None };
-        let over = ClaimsOver::deserialize(Fields(deserializer, &mut beside))?;
-        Ok(ClaimsOver { axes: beside.axes.unwrap_or_default(), ..over })
+        let mut others = OtherKeys { axes: Some(Axes::default()), parameters: None };
+        let over = ClaimsOver::deserialize(Fields(deserializer, &mut others))?;
+        Ok(ClaimsOver { axes: others.axes.unwrap_or_default(), ..over })
     }
 }
 

@@ -12,14 +12,14 @@ use storebench_core::workload::table::{parameter, parameters};
 
 /// The other keys of a table; `None` for the kinds that it can't have.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct OtherKeys {
     /// Axes by name, each with its values.
     pub axes: Option<Axes>,
     /// Parameters of workloads by name.
     pub parameters: Option<Parameters>,
 }
 
-impl Beside {
+impl OtherKeys {
     /// Whether a key is one of them; an error that lists all keys that are known otherwise.
     fn check(&self, name: &str, fields: &[&str]) -> Result<(), String> {
         let axes = self.axes.iter().flat_map(|_| Axis::as_written()).map(|axis| -> &str { axis.name() });
@@ -50,7 +50,7 @@ impl Beside {
 }
 
 /// Reads the fields of a struct, and puts the other keys of its table in their place.
-pub(super) struct Fields<'b, D>(pub D, pub &'b mut Beside);
+pub(super) struct Fields<'b, D>(pub D, pub &'b mut OtherKeys);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
     type Error = D::Error;
@@ -61,7 +61,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Table { fields, beside: self.1, then: visitor })
+        self.0.deserialize_map(Table { fields, others: self.1, then: visitor })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -77,7 +77,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
 /// A table: the keys that are fields go on to `then`, a visitor or the way to the entries.
 struct Table<'b, T> {
     fields: &'static [&'static str],
-    beside: &'b mut Beside,
+    others: &'b mut OtherKeys,
     then: T,
 }
 
@@ -89,7 +89,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Table<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.then.visit_map(Table { fields: self.fields, beside: self.beside, then: map })
+        self.then.visit_map(Table { fields: self.fields, others: self.others, then: map })
     }
 }
 
@@ -97,13 +97,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Table<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Table { fields, beside, then: map } = self;
-        while let Some(name) = map.next_key_seed(Key(|name: &str| beside.check(name, fields)))? {
+        let Table { fields, others, then: map } = self;
+        while let Some(name) = map.next_key_seed(Key(|name: &str| others.check(name, fields)))? {
             if fields.contains(&name.as_str()) {
                 let name: StringDeserializer<A::Error> = name.into_deserializer();
                 return seed.deserialize(name).map(Some);
             }
-            beside.take(&name, map)?;
+            others.take(&name, map)?;
         }
         Ok(None)
     }
