@@ -530,12 +530,3 @@ impl TrialResult {
         }
     }
 }
-
-/// A run as it was read from its folder.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// `run.json`.
-    pub header: RunHeader,
-    /// `results.jsonl`, in the order in which trials ended.
-    pub trials: Vec<TrialResult>,
-}

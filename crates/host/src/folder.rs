@@ -15,11 +15,12 @@ use self::lines::{Lines, Tail};
 use self::room::Room;
 pub use self::room::{is_full, with_room};
 use self::whereabouts::Whereabouts;
+use crate::run::Run;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
-use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, Run, RunHeader, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult};
 use storebench_core::shown::{in_plain_words, piece, plain_json};
 use storebench_core::workload::table::Workload;
 
@@ -104,9 +105,9 @@ impl RunFolder {
     /// When it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<Resumed> {
         // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
-        let header = read_header(path)?;
+        let mut run = read_begun(path)?;
         let lock = lock(path)?;
-        let (bytes, lines) = read_lines(path, &header)?;
+        let (bytes, lines) = read_lines(path, &run)?;
         // Git keeps no empty folder.
         let logs = path.join(LOGS);
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
@@ -131,7 +132,8 @@ impl RunFolder {
         }
         results.sync_data().map_err(Error::io("writing", &name))?;
         let folder = RunFolder::open(path, results, lock)?;
-        Ok(Resumed { folder, run: Run { header, trials: lines.trials }, notes })
+        run.trials = lines.trials;
+        Ok(Resumed { folder, run, notes })
     }
 
     /// The folder.
@@ -302,10 +304,11 @@ pub fn read(path: &Path) -> Result<Run> {
 
 /// Reads a run, and says in sentences what is odd about its files.
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
-    let header = read_header(path)?;
-    let (_, lines) = read_lines(path, &header)?;
+    let mut run = read_begun(path)?;
+    let (_, lines) = read_lines(path, &run)?;
     let notes = told(path, &lines);
-    Ok((Run { header, trials: lines.trials }, notes))
+    run.trials = lines.trials;
+    Ok((run, notes))
 }
 
 fn told(path: &Path, lines: &Lines) -> Vec<String> {
@@ -315,21 +318,19 @@ fn told(path: &Path, lines: &Lines) -> Vec<String> {
 
 /// The axes on which each cell of a run has a value: those that ids name always. None is known of another program's workload,
 /// or where the plan can't be read.
-fn needed(header: &RunHeader) -> Vec<Axis> {
-    let plan: Option<toml::Table> = header.plan.parse().ok();
-    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
+fn needed(run: &Run) -> Vec<Axis> {
+    let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
     let axes = named.map_or(&[] as &[Axis], |workload| workload.def().axes);
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
 
 /// The values on axes that the plan of an older run names beside its axes, as its cells would have them today.
-fn beside_axes(header: &RunHeader) -> Option<(Axis, Value)> {
-    let plan: toml::Table = header.plan.parse().ok()?;
-    let compression = plan.get(Axis::COMPRESSION.name())?.as_str()?;
+fn beside_axes(run: &Run) -> Option<(Axis, Value)> {
+    let compression = run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?;
     Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
 }
 
-fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
+fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
     let bytes = read_file(path, RESULTS, MOST_RESULTS).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -339,12 +340,12 @@ fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
         _ => unreadable(&name)(error),
     })?;
     storebench_core::threads::ready();
-    let mut lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
+    let mut lines = lines::read(&bytes, &needed(run)).map_err(|(line, error)| {
         let message =
             format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
         Error::new(Exit::NotStorebench, message)
     })?;
-    if let Some((axis, value)) = beside_axes(header) {
+    if let Some((axis, value)) = beside_axes(run) {
         lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
     }
     Ok((bytes, lines))
@@ -370,6 +371,11 @@ pub fn header_bytes(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Reads the header of a run.
 pub fn read_header(path: &Path) -> Result<RunHeader> {
+    read_begun(path).map(|run| run.header)
+}
+
+/// Reads a run without its trials.
+fn read_begun(path: &Path) -> Result<Run> {
     let name = path.join(HEADER);
     let bytes = match header_bytes(path) {
         Ok(bytes) => bytes,
@@ -388,11 +394,12 @@ pub fn read_header(path: &Path) -> Result<RunHeader> {
     };
     let text = plain_json(&bytes);
     check_version(&text, &name)?;
-    let mut header: RunHeader = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
-    if let Some((axis, value)) = beside_axes(&header) {
-        header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
+    let header = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
+    let mut run = Run::new(header, Vec::new());
+    if let Some((axis, value)) = beside_axes(&run) {
+        run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
     }
-    Ok(header)
+    Ok(run)
 }
 
 /// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.

@@ -8,6 +8,7 @@ pub mod like;
 pub mod machine;
 pub mod place;
 pub mod plan;
+pub mod run;
 pub mod runner;
 pub mod schedule;
 pub mod shard;

@@ -32,8 +32,8 @@ pub mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, StoreDef};
+use storebench_host::run::Run;
 
 use self::at::{at, position};
 use self::clusters::Clusters;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use storebench_core::result::Run;
 use storebench_core::units::{grouped, rough_duration};
+use storebench_host::run::Run;
 
 use crate::data::matrix::Matrix;
 use crate::page;

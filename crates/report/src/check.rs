@@ -5,8 +5,9 @@ mod figures;
 
 use std::collections::HashSet;
 
-use storebench_core::result::{Environment, Outcome, Run};
+use storebench_core::result::{Environment, Outcome};
 use storebench_core::units::{counted, three_digits};
+use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;

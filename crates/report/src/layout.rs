@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::Run;
 use storebench_core::workload::table::Workload;
+use storebench_host::run::Run;
 
 pub use self::position::{Moved, Position};
 
@@ -47,7 +47,7 @@ impl Layout {
         let mut axes = BTreeSet::new();
         let mut placed: Vec<(Vec<Axis>, Moved)> = Vec::new();
         for run in runs {
-            let asked = Asked::of(&run.header.plan);
+            let asked = Asked::of(run);
             axes.extend(asked.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             let moved = asked.moved();
@@ -183,9 +183,9 @@ fn crud() -> Workload {
 
 impl Asked {
     /// Of a plan that can't be read, crud's: the first runs had no other.
-    fn of(plan: &str) -> Asked {
+    fn of(run: &Run) -> Asked {
         let none = Vec::new;
-        toml::from_str(plan).unwrap_or(Asked {
+        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(Asked {
             workload: Workload::CRUD,
             compare: none(),
             rows: none(),

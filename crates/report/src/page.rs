@@ -201,7 +201,7 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD as BASE64;
     use serde_json::{Value, json};
-    use storebench_core::result::Run;
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{self, Sample, run};

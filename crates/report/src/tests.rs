@@ -1,7 +1,7 @@
 mod spoken;
 mod template;
 
-use storebench_core::result::Run;
+use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};

@@ -19,10 +19,11 @@ use std::fmt;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, PlaceInfo, Run, RunHeader};
+use storebench_core::result::{Measured, PlaceInfo, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{CountRange, Sizes, counted};
 use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 
 use self::elsewhere::Elsewhere;
 use self::judge::{Judge, Promise, races};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Measured, OVERALL, Run};
+use storebench_core::result::{Measured, OVERALL};
 use storebench_core::store::{Aging, Caution};
 use storebench_core::units::{Period, counted, rough_bytes, rough_duration, three_digits};
-use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 
 use super::answer::Advice;
 use super::ratios::times_measured;
@@ -60,7 +60,7 @@ pub struct Aged {
 
 /// Whether a run is of that study.
 pub fn is_of_aging(run: &Run) -> bool {
-    Plan::parse(&run.header.plan, "a run").is_ok_and(|plan| plan.workload.to_string() == STUDY)
+    run.plan().is_some_and(|plan| plan.workload.to_string() == STUDY)
 }
 
 /// The ranked stores, the best first, in runs of that study on the answer's machine with records like the question's, however many: each

@@ -1,10 +1,10 @@
 //! The recommended store beside servers: one of them, and several that are one store.
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{LeftOut, Measured, Run, TrialResult};
+use storebench_core::result::{LeftOut, Measured, TrialResult};
 use storebench_core::store::{Guarantee, Kind, NODES, ROUND_TRIP, StoreDef};
 use storebench_core::units::{counted, three_digits};
-use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 
 use super::answer::Advice;
 use super::figures::time_ns;
@@ -82,7 +82,7 @@ impl Servers {
 
 /// Whether a run was made by such a plan.
 pub fn is_beside_clusters(run: &Run) -> bool {
-    Plan::parse(&run.header.plan, "a run").is_ok_and(|plan| plan.name == PLAN)
+    run.plan().is_some_and(|plan| plan.name == PLAN)
 }
 
 /// The recommended store beside servers and clusters, where that was measured on the answer's machine with records like the question's. Of the

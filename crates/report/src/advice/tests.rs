@@ -1,7 +1,8 @@
-use storebench_core::result::{LeftOut, Reason, Run, StoreInfo};
+use storebench_core::result::{LeftOut, Reason, StoreInfo};
 use storebench_core::store::{Guarantee, Kind, Offer};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::elsewhere::Why;
@@ -521,9 +522,10 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
 
 #[test]
 fn runs_that_differ_in_method_have_no_answer_together() {
-    let planned = |plan: &str| Run {
-        header: storebench_core::result::RunHeader { plan: plan.into(), ..three_blocks().header },
-        ..three_blocks()
+    let planned = |plan: &str| {
+        let mut run = three_blocks();
+        run.header.plan = plan.into();
+        run
     };
     let plain = "operations = 1000\n";
     let tuned = "operations = 1000\n[settings.lmdb]\nmap_size = \"1GiB\"\n";

@@ -3,8 +3,9 @@
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
-use storebench_core::result::{OperationResult, Run, TrialResult};
+use storebench_core::result::{OperationResult, TrialResult};
 use storebench_core::units::grouped;
+use storebench_host::run::Run;
 
 /// The difference that rounding can make between a mean as it is written and as it is computed, as a share.
 const ROUNDING: f64 = 1e-9;

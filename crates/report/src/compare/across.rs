@@ -7,9 +7,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use storebench_core::axis::Value;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::units::parse_bytes;
+use storebench_host::run::Run;
 
 /// An axis, and the value that each side is to be at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,8 +85,7 @@ impl Across {
     /// The value of all cells of a run that its plan sets, where the axis is a store's setting.
     fn by_plan(&self, run: &Run) -> Option<String> {
         let (store, name) = self.axis.setting()?;
-        let plan: toml::Table = run.header.plan.parse().ok()?;
-        plan.get("settings")?.get(store)?.get(name)?.as_str().map(str::to_owned)
+        run.plan_keys()?.get("settings")?.get(store)?.get(name)?.as_str().map(str::to_owned)
     }
 
     /// A cell's value; `None` of a store that has no such setting, or where nothing sets it.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measured, Outcome, Reason, Run, TrialResult};
+use storebench_core::result::{Measured, Outcome, Reason, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::words::words;
+use storebench_host::run::Run;
 
 use crate::column::Column;
 use crate::data::method::{Method, SEED};

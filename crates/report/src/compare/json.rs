@@ -31,7 +31,7 @@ struct RunName<'a> {
 }
 
 fn names<'a>(side: &Side<'a>) -> Vec<RunName<'a>> {
-    let name = |(name, run): (&'a String, &'a storebench_core::result::Run)| RunName {
+    let name = |(name, run): (&'a String, &'a storebench_host::run::Run)| RunName {
         name,
         hardware: &run.header.hardware,
         study: &run.header.study,

@@ -1,8 +1,9 @@
 use storebench_core::cell::Data;
 use storebench_core::result::Requests;
-use storebench_core::result::{LeftOut, Reason, Run, StoreInfo};
+use storebench_core::result::{LeftOut, Reason, StoreInfo};
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;

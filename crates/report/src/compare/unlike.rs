@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::result::{PlaceInfo, Run, RunHeader};
+use storebench_core::result::{PlaceInfo, RunHeader};
 use storebench_core::units::rough_bytes;
+use storebench_host::run::Run;
 
 use super::across::Across;
 use crate::data::made;

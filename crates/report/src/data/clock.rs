@@ -81,7 +81,7 @@ pub(crate) fn notes<'m>(
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Run;
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::column::{COLUMNS, PEAK_MEMORY};

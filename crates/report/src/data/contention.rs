@@ -54,7 +54,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Run;
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::matrix::matrices;

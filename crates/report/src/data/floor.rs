@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OperationResult, PlaceInfo, Run, RunHeader};
+use storebench_core::result::{OperationResult, PlaceInfo, RunHeader};
+use storebench_host::run::Run;
 
 use super::{moment, planned, spread};
 use crate::column::Unit;
@@ -61,14 +62,14 @@ const WANTED: [Wanted; 5] = [
 const BLOCK: &str = "4KiB";
 
 /// Whether a run is of the workload without a store.
-pub fn is_device(header: &RunHeader) -> bool {
-    let plan: Option<toml::Table> = header.plan.parse().ok();
-    plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
+pub fn is_device(run: &Run) -> bool {
+    run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
 }
 
 /// The header of a device run, from its `run.json`; `None` where it is of another workload, or can't be read.
 pub fn device_header(json: &[u8]) -> Option<RunHeader> {
-    serde_json::from_slice(json).ok().filter(is_device)
+    let run = Run::new(serde_json::from_slice(json).ok()?, Vec::new());
+    is_device(&run).then_some(run.header)
 }
 
 /// The figures of each place of some runs with no store in the way: by the newest complete device run among them, else by the
@@ -79,7 +80,7 @@ pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
     devices.retain(|(_, run)| is_complete(run));
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
     let mut found: BTreeMap<(String, String), Floor> = BTreeMap::new();
-    for header in runs.iter().map(|run| &run.header).filter(|header| !is_device(header)) {
+    for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
         for place in &header.places {
             let at = (header.hardware.clone(), place.name.clone());
             let floor = devices.iter().find_map(|(_, device)| floor(header, place, device));
@@ -92,7 +93,7 @@ pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
 }
 
 fn is_complete(run: &Run) -> bool {
-    is_device(&run.header) && run.header.shard.is_none() && planned::unfinished(run).is_none()
+    is_device(run) && run.header.shard.is_none() && planned::unfinished(run).is_none()
 }
 
 /// The figures that a device run has of a place; `None` where it is of another machine or place.

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::result::Run;
 use storebench_core::store::StoreBuild;
+use storebench_host::run::Run;
 
 /// For each run in what it was made on and with otherwise than another of them, by key: `kernel 6.1`, `sqlite 3.40.1`,
 /// `rocksdb built with -march=native`.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Reason, Run, RunHeader, TrialResult};
+use storebench_core::result::{Measured, Reason, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
 use storebench_core::workload::table::Workload;
+use storebench_host::run::Run;
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
@@ -329,8 +330,7 @@ impl<'a> Merged<'a> {
 /// The workload of a run, as far as its plan tells. A plan of before there were several is crud's; one that this program does not
 /// know is taken for crud, too.
 fn workload(run: &Run) -> Workload {
-    let plan: Option<toml::Table> = run.header.plan.parse().ok();
-    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
+    let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
     named.unwrap_or(Workload::CRUD)
 }
 

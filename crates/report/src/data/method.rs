@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::{Cell, Tuning};
-use storebench_core::result::Run;
 use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
+use storebench_host::run::Run;
 use toml::{Table, Value};
 
 use crate::data::made;
@@ -88,7 +88,7 @@ impl Method {
     /// The method of a run; `None` where its plan can't be read.
     pub fn of(run: &Run) -> Option<Method> {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
-        let mut method = Method::read(&run.header.plan, stores)?;
+        let mut method = Method::read(run.plan_keys()?, stores);
         method.keys.extend(not_held(run));
         method.keys.extend(after_load(run).map(|after| (AFTER_LOAD.name.to_owned(), after.to_owned())));
         method.keys.extend(drivers(run));
@@ -96,8 +96,7 @@ impl Method {
     }
 
     /// The method of a plan with these stores.
-    pub fn read(plan: &str, stores: BTreeSet<String>) -> Option<Method> {
-        let plan: Table = plan.parse().ok()?;
+    pub fn read(plan: &Table, stores: BTreeSet<String>) -> Method {
         let mut keys = BTreeMap::new();
         for (key, value) in plan.iter().filter(|(key, _)| !NO_PART.contains(&key.as_str())) {
             flatten(key, value, &mut keys);
@@ -107,7 +106,7 @@ impl Method {
         let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
         let equal =
             tuning.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(Tuning::Equal.name())));
-        Some(Method { keys, stores, equal })
+        Method { keys, stores, equal }
     }
 
     /// The value of a key, if the plan sets it.
@@ -174,7 +173,8 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
 pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
     let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
-    let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
+    let standard =
+        standard.and_then(|plan| plan.parse().ok()).map(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
     let own = |key: &str| [MACHINES, PLACES, DISKS].iter().any(|own| key.starts_with(own));
     let uncounted = ["operations", "rounds", "order", MIX, EQUAL_CACHE, "trace_facts"];

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::TrialResult;
 use storebench_core::units::three_digits;
+use storebench_host::run::Run;
 
 use crate::stats::{Estimate, geometric_mean};
 

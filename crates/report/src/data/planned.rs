@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::result::{PlaceInfo, Run};
-use storebench_host::plan::Plan;
+use storebench_core::result::PlaceInfo;
+use storebench_host::run::Run;
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Unfinished {
 
 /// The trials that a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
 pub fn unfinished(run: &Run) -> Option<Unfinished> {
-    let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
+    let plan = run.plan()?;
     let places: BTreeSet<&str> = run.header.places.iter().map(PlaceInfo::place).collect();
     let combinations = match &run.header.shard {
         Some(parts) => parts.combinations,
@@ -35,6 +35,7 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
 mod tests {
     use storebench_core::axis::{Axis, Value};
     use storebench_core::result::{LeftOut, Parts, Reason};
+    use storebench_host::plan::Plan;
     use storebench_host::schedule::{self, Room};
 
     use super::*;

@@ -142,7 +142,8 @@ fn value_bytes(round: &Round) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{DISK_GROWTH, Doubt, Run};
+    use storebench_core::result::{DISK_GROWTH, Doubt};
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::merge::Merged;

@@ -8,6 +8,7 @@ use storebench_core::cell::{Axis, Background, Cell, DEFAULT_PLACE, Data, Guarant
 use storebench_core::result::*;
 use storebench_core::store::{Guarantee, Setting, StoreBuild};
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 
 /// One trial to be made up.
 #[derive(Clone)]
@@ -324,7 +325,7 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
             });
         }
     }
-    Run { header: header(hardware, stores), trials }
+    Run::new(header(hardware, stores), trials)
 }
 
 fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {

@@ -100,7 +100,8 @@ fn unknown(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Rest, Run, Unknown};
+    use storebench_core::result::{Rest, Unknown};
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{Sample, run};

@@ -303,7 +303,8 @@ fn mark_last(found: &mut [Fall]) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use storebench_core::result::{LimitReport, MachineReport, Run};
+    use storebench_core::result::{LimitReport, MachineReport};
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};

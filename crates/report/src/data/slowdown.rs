@@ -159,8 +159,8 @@ fn without_interval(cells: &[Pairs]) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Run;
     use storebench_core::units::CountRange;
+    use storebench_host::run::Run;
     use unicode_width::UnicodeWidthStr;
 
     use super::*;

@@ -35,9 +35,9 @@ pub const LEGEND: &str =
 #[cfg(test)]
 mod tests {
     use storebench_core::cell::{Background, Data};
-    use storebench_core::result::Run;
     use storebench_core::store::Guarantee;
     use storebench_core::units::{SizeRange, rough_ns, three_digits};
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::advice::Advice;

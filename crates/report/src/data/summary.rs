@@ -1,8 +1,9 @@
 //! The head of every report: how many trials there are, what is odd about them, and what is missing and why.
 
 use indexmap::IndexMap;
-use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
+use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo};
 use storebench_core::units::{counted, grouped, three_digits};
+use storebench_host::run::Run;
 
 use super::matrix::Matrix;
 use super::merge::Merged;

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Cell;
-use storebench_core::result::{Run, RunHeader};
+use storebench_core::result::RunHeader;
+use storebench_host::run::Run;
 
 use super::matrix::{Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};

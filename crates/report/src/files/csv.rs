@@ -119,9 +119,9 @@ fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
 mod tests {
     use std::collections::HashMap;
 
-    use storebench_core::result::Run;
     use storebench_core::store::Guarantee;
     use storebench_core::units::CountRange;
+    use storebench_host::run::Run;
 
     use storebench_core::units::SizeRange;
 

@@ -7,7 +7,8 @@ use std::fmt::{Display, Write};
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency::decode;
-use storebench_core::result::{Measured, OVERALL, OperationResult, Run};
+use storebench_core::result::{Measured, OVERALL, OperationResult};
+use storebench_host::run::Run;
 
 /// The percentiles that YCSB prints.
 const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];

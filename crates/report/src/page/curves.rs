@@ -8,7 +8,7 @@ use storebench_core::axis::Value;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::units::parse_bytes;
-use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::layout::words;
@@ -113,18 +113,16 @@ impl Unnamed {
     /// As the trials of such cells told it.
     fn of(merged: &Merged<'_>, axis: Axis) -> Unnamed {
         let Some((store, name)) = axis.setting() else { return Unnamed::default() };
-        let plans: Vec<Option<Plan>> =
-            merged.runs.iter().map(|run| Plan::parse(&run.header.plan, "a run").ok()).collect();
-        let planned = |plan: &Option<Plan>| plan.as_ref()?.settings.get(store)?.get(name).cloned();
-        let is_planned = plans.iter().any(|plan| planned(plan).is_some());
-        let trials = merged.runs.iter().zip(&plans).flat_map(|(run, plan)| {
+        let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
+        let is_planned = merged.runs.iter().any(|run| planned(run).is_some());
+        let trials = merged.runs.iter().flat_map(|run| {
             let unnamed = run
                 .trials
                 .iter()
                 .filter(|trial| trial.cell.store() == store && trial.cell.text(axis).is_empty());
             unnamed.filter_map(move |trial| {
                 let told = trial.ok()?.settings.iter().find(|setting| setting.name == name);
-                told.map(|setting| setting.value.clone()).or_else(|| planned(plan))
+                told.map(|setting| setting.value.clone()).or_else(|| planned(run))
             })
         });
         let all: BTreeSet<String> = trials.collect();

@@ -1,8 +1,9 @@
 //! The machine, the places, and how to do it again.
 
 use indexmap::IndexMap;
-use storebench_core::result::{PlaceInfo, Run, RunHeader};
+use storebench_core::result::{PlaceInfo, RunHeader};
 use storebench_core::units::{rough_bytes, three_digits};
+use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;

@@ -315,7 +315,7 @@ fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Run;
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{Sample, blocks, run};

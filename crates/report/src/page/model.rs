@@ -8,8 +8,9 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, OperationResult, PlaceInfo, Run};
+use storebench_core::result::{Measured, OperationResult, PlaceInfo};
 use storebench_core::units::rough_bytes;
+use storebench_host::run::Run;
 
 use super::axes::Axes;
 use super::cells::{Cells, Key, Row};

@@ -3,11 +3,12 @@ mod life;
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Background;
+use storebench_core::result::DiskReport;
 use storebench_core::result::{
     Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
     Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
 };
-use storebench_core::result::{DiskReport, Run};
+use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;

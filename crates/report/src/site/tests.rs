@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::Run;
 use storebench_core::store::Guarantee;
+use storebench_host::run::Run;
 
 use super::*;
 use crate::data::merge::Merged;

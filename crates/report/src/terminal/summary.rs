@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::Cell;
-use storebench_core::result::{Environment, PlaceInfo, Run};
+use storebench_core::result::{Environment, PlaceInfo};
 use storebench_core::units::{grouped, rough_bytes};
+use storebench_host::run::Run;
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use indexmap::IndexSet;
 use storebench_core::cell::{Data, HERE};
-use storebench_core::result::{LeftOut, Reason, Run};
+use storebench_core::result::{LeftOut, Reason};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 
 use crate::advice::Advice;
 use crate::advice::question::{Goal, Question};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::Run;
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 
 use super::place_of;
 use super::race::{DEFAULT, Kind, Raced};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measured, Outcome, Run, TrialResult};
+use storebench_core::result::{Measured, Outcome, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
 use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 
 use super::race::{Arm, Kind, Raced, Settings};
 use crate::advice::figures::time_ns;
@@ -137,9 +138,9 @@ pub fn arms_of(plan: &Plan, store: &str) -> Vec<Settings> {
 /// A run of a race: what it is for, and the settings. `None` for any other run.
 pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
     let kind = Kind::of_study(&run.header.study)?;
-    let plan = Plan::parse(&run.header.plan, "a run").ok()?;
+    let plan = run.plan()?;
     plan.axes.texts(storebench_core::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
-    Some((kind, arms_of(&plan, store)))
+    Some((kind, arms_of(plan, store)))
 }
 
 /// All races among some runs, each with the position of its run.

@@ -1,5 +1,5 @@
-use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, Kind as StoreKind, Offer, SettingDef, StoreDef};
+use storebench_host::run::Run;
 
 use super::*;
 use crate::advice::question::Goal;

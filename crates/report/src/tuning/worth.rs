@@ -1,7 +1,8 @@
 //! The worth of single values of settings: the main effects, from the screening.
 
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::TrialResult;
 use storebench_core::store::{Setting, SettingDef, StoreDef};
+use storebench_host::run::Run;
 
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, Raced};

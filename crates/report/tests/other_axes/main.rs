@@ -16,11 +16,11 @@ use storebench_core::axis::words::{WORDS, read};
 use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
-    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Reason, Run, RunHeader,
-    TrialResult,
+    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Reason, RunHeader, TrialResult,
 };
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
+use storebench_host::run::Run;
 use storebench_report::claims::StudyClaims;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
@@ -181,7 +181,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
         blocks_before: 0,
         shard: None,
     };
-    Run { header, trials }
+    Run::new(header, trials)
 }
 
 /// Two patterns at two chunk sizes and two extents, synced and not, three times. The random one is the best with small

@@ -4,9 +4,9 @@ mod measuring;
 mod plans;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_duration;
+use storebench_host::run::Run;
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, aged, clusters, snippet};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::result::Run;
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
 use storebench_host::plan::Percent;
+use storebench_host::run::Run;
 use storebench_report::column::Column;
 use storebench_report::compare::across::Across;
 use storebench_report::compare::unlike::Difference;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
+use storebench_host::run::Run;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{sql, ycsb};
 use storebench_report::report::Report;

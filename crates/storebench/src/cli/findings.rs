@@ -1,7 +1,7 @@
 //! The published findings, for reports: the claims of the runs' studies, and the tables that come with the program.
 
 use storebench_core::error::Result;
-use storebench_core::result::Run;
+use storebench_host::run::Run;
 use storebench_report::claims::{self, StudyClaims};
 use storebench_report::data::merge::Merged;
 use storebench_report::published::{self, Table};

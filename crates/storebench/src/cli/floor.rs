@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::result::{Run, RunHeader};
+use storebench_core::result::RunHeader;
 use storebench_host::folder;
+use storebench_host::run::Run;
 use storebench_report::data::floor::device_header;
 
 use super::runs;

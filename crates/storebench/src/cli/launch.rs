@@ -12,7 +12,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{
-    FORMAT_VERSION, LeftOut, PlaceInfo, Reason, Run, RunHeader, StoreInfo, TrialResult,
+    FORMAT_VERSION, LeftOut, PlaceInfo, Reason, RunHeader, StoreInfo, TrialResult,
 };
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
@@ -22,6 +22,7 @@ use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
 use storebench_host::place::{Place, abandoned, image};
 use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
 use storebench_host::runner::job::{Beyond, Job};
 use storebench_host::runner::limits;
@@ -268,7 +269,7 @@ impl<'a> Launch<'a> {
         let harness = report::harness(self.stores);
         let precision = self.plan.precision.map(|share| share.0 / 100.0);
         let beyond = |trials: &[TrialResult]| {
-            let run = Run { header: self.header.clone(), trials: trials.to_vec() };
+            let run = Run::new(self.header.clone(), trials.to_vec());
             undecided::next(&run, &self.cells, &harness, precision)
         };
         let beyond: Option<Beyond<'_>> = goes_further(self.plan).then_some(&beyond);

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{Parts, Run, RunHeader, TrialResult};
+use storebench_core::result::{Parts, RunHeader, TrialResult};
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
 use storebench_host::folder::RunFolder;
-use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_host::shard::Split;
 use storebench_report::compare::unlike::{self, Difference};
 
@@ -131,7 +131,7 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
 
 /// Whether a part has all its trials, as far as that is known.
 fn is_finished(part: &Part, split: Option<&Split>) -> bool {
-    let plan = Plan::parse(&part.run.header.plan, "of the run").ok();
+    let plan = part.run.plan();
     split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
 }
 
@@ -191,8 +191,8 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
 fn split(stores: &[StoreDef], parts: &[Part]) -> Option<Split> {
     let first = parts.first()?;
     let stores = libraries::of_run(stores, &first.run.header).ok()?;
-    let plan = Plan::parse(&first.run.header.plan, "of the run").ok()?;
-    let split = Split::new(&plan, &stores, &launch::rooms(&first.run.header), first.parts.of).ok()?;
+    let plan = first.run.plan()?;
+    let split = Split::new(plan, &stores, &launch::rooms(&first.run.header), first.parts.of).ok()?;
     (split.parts(1).split == first.parts.split).then_some(split)
 }
 
@@ -209,7 +209,7 @@ fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
             None => lines.push(whole),
         }
     }
-    let trials = Plan::parse(&first.run.header.plan, "of the run").map_or(1, |plan| plan.trials);
+    let trials = first.run.plan().map_or(1, |plan| plan.trials);
     lines.extend(parts.iter().filter_map(|part| unfinished(part, split?, trials)));
     lines
 }

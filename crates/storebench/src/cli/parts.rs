@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Result};
-use storebench_core::result::{Run, RunHeader};
+use storebench_core::result::RunHeader;
 use storebench_host::folder::{self, Resumed, RunFolder};
-use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_report::compare::unlike;
 use storebench_report::data::planned;
 
@@ -45,7 +45,7 @@ fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
 
 /// Whether a part needs no trial any more: a budget that is over does not begin again.
 pub fn is_over(run: &Run) -> bool {
-    let lasts = Plan::parse(&run.header.plan, "of the run").is_ok_and(|plan| plan.precision.is_some());
+    let lasts = run.plan().is_some_and(|plan| plan.precision.is_some());
     !lasts && planned::unfinished(run).is_none()
 }
 

@@ -9,7 +9,6 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
-use storebench_core::result::Run;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::crud::parameters;
@@ -17,6 +16,7 @@ use storebench_core::workload::parameter::{Parameters, common};
 use storebench_host::like::Likeness;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
+use storebench_host::run::Run;
 use storebench_report::advice::question::{Goal, Question};
 
 use super::args::{Args, Command, QuestionArgs};

@@ -4,9 +4,9 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
+use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;
 use storebench_report::files::{csv, json, section};

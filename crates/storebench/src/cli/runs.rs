@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
 use storebench_host::folder;
+use storebench_host::run::Run;
 
 use super::output::tell;
 

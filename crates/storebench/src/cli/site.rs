@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
 use storebench_host::folder;
+use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::markup::in_address;
 use storebench_report::report::Report;

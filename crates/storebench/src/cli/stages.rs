@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use storebench_core::cell::DEFAULT_PLACE;
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_duration;
 use storebench_host::folder;
 use storebench_host::place::Place;
 use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_host::runner::job::Job;
 use storebench_host::runner::progress;
 

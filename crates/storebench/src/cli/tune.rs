@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::Run;
 use storebench_core::store::StoreDef;
+use storebench_host::run::Run;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;

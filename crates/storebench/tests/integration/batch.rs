@@ -1,8 +1,9 @@
 //! The workload `batch`, and the study of file systems, which is made of it.
 
 use storebench_core::error::Exit;
-use storebench_core::result::{Outcome, Run};
+use storebench_core::result::Outcome;
 use storebench_host::image::Driver;
+use storebench_host::run::Run;
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 use crate::tier;

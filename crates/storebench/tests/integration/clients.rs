@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use storebench_core::error::Exit;
-use storebench_core::result::{Outcome, Run};
+use storebench_core::result::Outcome;
+use storebench_host::run::Run;
 
 use crate::cli::support::{STOREBENCH, Said, Scratch, Started, assert_complete, said, wait_for};
 use crate::remote::server::{Server, kill, ssh_of};

@@ -4,8 +4,9 @@ use std::process::Command;
 
 use storebench_core::error::Exit;
 use storebench_core::result::{
-    Aftermath, Caught, Control, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Phase, Run,
+    Aftermath, Caught, Control, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Phase,
 };
+use storebench_host::run::Run;
 
 use crate::cli::support::{Scratch, TINY, is_root, skipped};
 use crate::file_systems::{assert_gone, can_mount, with_disk};

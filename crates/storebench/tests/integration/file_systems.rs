@@ -8,8 +8,9 @@ use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Outcome, Run, TrialResult};
+use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_host::image::Driver;
+use storebench_host::run::Run;
 
 use crate::cli::support::{Scratch, Started, TINY, assert_complete, faulty, is_root, skipped, wait_for};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use storebench_core::error::Exit;
 use storebench_core::measure::environment;
-use storebench_core::result::Run;
+use storebench_host::run::Run;
 
 use self::server::{Server, cut};
 use crate::cli::support::{

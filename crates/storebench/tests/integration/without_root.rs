@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 use storebench::STORES;
 use storebench_core::cell::Cache;
 use storebench_core::error::Exit;
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::TrialResult;
 use storebench_core::store::Guarantee;
 use storebench_host::image::program;
+use storebench_host::run::Run;
 
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, TINY, assert_complete, faulty, is_root, missing, said, skipped,

@@ -2,8 +2,8 @@
 //! cold.
 
 use storebench_core::cell::{Axis, Cache};
-use storebench_core::result::Run;
 use storebench_core::units::Sizes;
+use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::tests::{advice, question};

@@ -1,8 +1,8 @@
 //! Cold reads are told where they were cold.
 
 use storebench_core::cell::{Axis, Cache};
-use storebench_core::result::Run;
 use storebench_core::units::CountRange;
+use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::remarks::remarks;

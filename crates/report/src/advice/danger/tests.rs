@@ -1,8 +1,8 @@
 //! The cost of accidents is told, and a store that a power cut can wreck is not recommended unless that was allowed.
 
-use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, Setting, StoreDef};
 use storebench_core::stores::NULL;
+use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::tests::question;

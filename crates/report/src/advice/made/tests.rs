@@ -3,11 +3,11 @@
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};
-use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, StoreDef};
 use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 
 use crate::advice::question::{Goal, Mix, Question};
 use crate::advice::ranking::Candidate;

@@ -63,14 +63,12 @@ type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, 
 
 /// Wherever runs vary settings of a store on axes.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
-    let plans: Vec<Option<Plan>> =
-        merged.runs.iter().map(|run| Plan::parse(&run.header.plan, "a run").ok()).collect();
     let varied: BTreeSet<&str> = merged.cells().filter(|cell| varies(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
             let cell = &entry.trial.cell;
-            let Some(plan) = plans.get(entry.run).and_then(Option::as_ref) else { continue };
+            let Some(plan) = merged.runs.get(entry.run).and_then(|run| run.plan()) else { continue };
             let Some(measured) = comparable(entry.trial).filter(|_| entry.not_ranked().is_none()) else {
                 continue;
             };

@@ -1,6 +1,6 @@
-use storebench_core::result::Run;
 use storebench_core::store::{Kind, SettingDef, StoreDef};
 use storebench_core::stores::NULL;
+use storebench_host::run::Run;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};

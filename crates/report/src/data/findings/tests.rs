@@ -1,10 +1,10 @@
 //! Verdicts on made-up runs, in all reports.
 
 use storebench_core::cell::{Background, Data};
-use storebench_core::result::Run;
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use storebench_host::plan;
+use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::words::{self, lacks};

@@ -1,5 +1,6 @@
-use storebench_core::result::{LeftOut, Reason, Run};
+use storebench_core::result::{LeftOut, Reason};
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 
 use super::*;
 use crate::column::MEAN_LATENCY;
@@ -52,7 +53,7 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
         let other = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
     };
-    let clear = Run { trials: blocks("box", &(0..8).map(clear).collect::<Vec<_>>()).trials, ..run };
+    let clear = Run::new(run.header, blocks("box", &(0..8).map(clear).collect::<Vec<_>>()).trials);
     assert_eq!(told(&clear), [1, 1]);
     let row =
         only(std::slice::from_ref(&clear)).rows.into_iter().find(|row| row.figure.name == "get").unwrap();

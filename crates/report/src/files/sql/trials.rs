@@ -1,7 +1,8 @@
 //! Runs and trials as JSON, as they were written down, and what is computed of each operation. The views take the rest from the JSON.
 
 use serde::Serialize;
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::TrialResult;
+use storebench_host::run::Run;
 
 use super::{Field, SqlError, SqlValue, Tables, integer, optional, real, text};
 use crate::column::COLUMNS;

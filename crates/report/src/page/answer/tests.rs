@@ -1,6 +1,6 @@
 use storebench_core::cell::Data;
-use storebench_core::result::Run;
 use storebench_core::units::{CountRange, SizeRange};
+use storebench_host::run::Run;
 
 use super::*;
 use crate::data::matrix::matrices;

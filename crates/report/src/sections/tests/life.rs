@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use storebench_core::result::{
     Alongside, Burst, Calls, Compacted, Disk, Fragmentation, GivingBack, Latency, Looks, Meanwhile, OVERALL,
-    Pauses, Pieces, Run, UpkeepSeen,
+    Pauses, Pieces, UpkeepSeen,
 };
+use storebench_host::run::Run;
 
 use super::{Sample, samples, shown};
 

@@ -9,13 +9,14 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Cache;
 use storebench_core::error::Result;
-use storebench_core::result::{Run, RunHeader, TrialResult};
+use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, counted, grouped, three_digits};
 use storebench_core::workload::crud::parameters::{self, CrudParameters};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_host::plan::{Axes, Changes, Period, Plan};
+use storebench_host::run::Run;
 use storebench_host::runner::job::{Enough, GoesOn, Job};
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::Question;
@@ -484,7 +485,7 @@ impl<'a> Measuring<'a> {
         let again = |run: &Run| {
             let plan = plan.to_toml().unwrap_or_default();
             let header = RunHeader { looks: looks.to_vec(), plan, ..run.header.clone() };
-            Run { header, trials: trials.to_vec() }
+            Run::new(header, trials.to_vec())
         };
         runs.extend(self.stages.runs.first().map(again));
         let harness = report::harness(self.stages.stores);

@@ -8,11 +8,12 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{Run, TrialResult};
+use storebench_core::result::TrialResult;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Axes, Bytes, Changes, Period, Plan};
+use storebench_host::run::Run;
 use storebench_host::schedule::{self, Room};
 use storebench_report::advice::aged::{CHURN, STUDY, TIMES};
 use storebench_report::advice::question::Question;
@@ -185,8 +186,8 @@ impl<'a> Plans<'a> {
     /// The time that a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier
     /// run of the same stores did.
     pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
-        let Ok(before) = Plan::parse(&earlier.header.plan, "a run") else { return self.estimate_s(plan) };
-        let before = self.estimates(&before);
+        let Some(before) = earlier.plan() else { return self.estimate_s(plan) };
+        let before = self.estimates(before);
         let one = |(store, estimate): (&String, &f64)| {
             let trials = earlier.trials.iter().filter(|trial| trial.cell.store() == store.as_str());
             let took: Vec<f64> = trials.map(TrialResult::took_s).collect();

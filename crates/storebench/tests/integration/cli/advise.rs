@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::OnceLock;
 
 use storebench_core::error::Exit;
-use storebench_core::result::Run;
 use storebench_host::folder;
+use storebench_host::run::Run;
 
 use super::support::{STOREBENCH, Scratch, contents, wait_for};
 

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use storebench_core::error::Exit;
-use storebench_core::result::Run;
 use storebench_host::folder;
+use storebench_host::run::Run;
 
 use super::support::{Scratch, TINY, said};
 

@@ -1,7 +1,8 @@
 //! Made stores that grow old in ways whose sizes are known: the study finds them, and tells their sizes.
 
 use storebench_core::error::Exit;
-use storebench_core::result::{Measured, Run};
+use storebench_core::result::Measured;
+use storebench_host::run::Run;
 
 use crate::cli::support::Scratch;
 

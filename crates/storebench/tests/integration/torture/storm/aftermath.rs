@@ -3,8 +3,9 @@
 use std::fs;
 
 use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Outcome, Run};
+use storebench_core::result::{Failure, Outcome};
 use storebench_host::folder;
+use storebench_host::run::Run;
 
 use super::Round;
 use super::weather::Blown;
