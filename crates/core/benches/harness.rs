@@ -26,7 +26,6 @@ use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Vis
 use storebench_core::workload::operation::Operation;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Spec};
-use storebench_core::workload::table::parameter;
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;
@@ -129,9 +128,9 @@ fn ycsb(workload: &str) -> (f64, f64) {
         cell.with(named(axis), named(axis).read(text).expect("the value is good"))
     });
     let parameters = [("operations", OPERATIONS.to_string()), ("properties", "fieldcount=1".into())];
-    let parameters = parameters.into_iter().fold(Parameters::default(), |all, (name, text)| {
-        all.with(parameter(name).expect("the parameter is in the table"), &text).expect("the value is good")
-    });
+    let parameters = parameters
+        .into_iter()
+        .fold(Parameters::default(), |all, (name, text)| all.with(name, &text).expect("the value is good"));
     let folder = tempfile::tempdir().expect("a folder can be made");
     let spec = Spec::alone(
         cell,

@@ -17,7 +17,6 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;
 use storebench_core::workload::bare::{Bare, operation};
 use storebench_core::workload::case::{Case, Space, Time};
-use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_core::workload::spec::{Asked, Ended};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
@@ -61,7 +60,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     name: "replace",
     help: "replace a small file, as applications do when they save their settings",
     axes: &[Axis::of(&WAY), Axis::of(&LINES), Axis::PLACE, Axis::BACKGROUND],
-    parameters: &[&OPERATIONS],
+    parameters: &["operations"],
     operations: &["replace"],
     reason: |_| None,
     headline: &[Headline::Latency],
@@ -70,7 +69,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     memory: |case| bytes(case) as f64,
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
-        let operations: u64 = case.parameters.get(&OPERATIONS).unwrap_or(1);
+        let operations: u64 = case.parameters.operations();
         Time::of(0.05 + operations as f64 * each_s, 0.0)
     },
     time_by_rehearsal: None,
@@ -87,7 +86,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let spec = asked.spec;
     let lines: u64 = spec.cell.parsed(Axis::of(&LINES)).unwrap_or(1);
     let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";
-    let count: u64 = spec.parameters.get(&OPERATIONS).unwrap_or(1);
+    let count: u64 = spec.parameters.operations();
     let content = vec![b'x'; 80 * lines as usize];
     let (clock, mut latencies) = (Clock::new(), Latencies::new().map_err(Ended::harness)?);
     let mut trial = Bare::begin(spec)?;

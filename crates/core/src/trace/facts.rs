@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::form::Form;
 use super::word::Does;
 use crate::shown::quoted;
+use crate::units::as_text;
 
 /// Makes a struct of numbers that is written as `name=number` and read back.
 macro_rules! facts {
@@ -112,6 +113,8 @@ pub const NO_TIMES: u64 = 0;
 pub const WHOLE_SECONDS: u64 = 1;
 /// [`Facts::times`] of finer ones.
 pub const FINER_TIMES: u64 = 2;
+
+as_text!(Facts);
 
 impl Facts {
     /// The number of operations of a kind.

@@ -6,7 +6,7 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Aged, Load, Written};
 use crate::store::Session;
 use crate::workload::loading::{Doing, Teller};
-use crate::workload::parameter::common::AfterLoad;
+use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 

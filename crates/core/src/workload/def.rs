@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::case::{Case, Space, Time};
 use super::clients::link::Wire;
-use super::parameter::ParameterDef;
 use super::spec::{Asked, Ended};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
@@ -20,8 +19,8 @@ pub struct WorkloadDef {
     pub help: &'static str,
     /// The axes that its cells have.
     pub axes: &'static [Axis],
-    /// Its parameters.
-    pub parameters: &'static [&'static ParameterDef],
+    /// Its parameters, by name ([`Parameters`](super::parameter::Parameters)).
+    pub parameters: &'static [&'static str],
     /// Its operations, by name, in the order in which reports show them.
     pub operations: &'static [&'static str],
     /// Why a cell can't be run, whatever the place.
@@ -82,7 +81,7 @@ impl Workload {
 
     /// Whether it has a parameter.
     pub fn has(self, parameter: &str) -> bool {
-        self.0.parameters.iter().any(|own| own.name == parameter)
+        self.0.parameters.contains(&parameter)
     }
 }
 

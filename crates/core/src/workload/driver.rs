@@ -10,6 +10,7 @@ use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
+use crate::units::as_text;
 use crate::words::words;
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
@@ -29,6 +30,7 @@ pub enum Visit {
 }
 
 words!(Visit, "{} is nothing to do with a value: use copy or touch");
+as_text!(Visit);
 
 /// One operation, planned.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 //! after each tenth. Then bursts may come. At last most of it is removed, and the space that comes back is measured.
 
 mod alongside;
-mod bursts;
+pub(super) mod bursts;
 mod fragmentation;
 mod giving_back;
 mod lane;
@@ -41,7 +41,6 @@ use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{AFTER_LOAD, BATCH, EQUAL_CACHE};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended, Spec};
@@ -69,15 +68,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::TUNING,
         Axis::COMPRESSION,
     ],
-    parameters: &[
-        &parameters::TURNOVER,
-        &parameters::UNTIL_STEADY,
-        &parameters::BURSTS,
-        &parameters::BURST_PERIOD,
-        &EQUAL_CACHE,
-        &BATCH,
-        &AFTER_LOAD,
-    ],
+    parameters: &["turnover", "until_steady", "bursts", "burst_period", "equal_cache", "batch", "after_load"],
     operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],

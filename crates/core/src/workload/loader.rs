@@ -7,7 +7,7 @@ use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::workload::batch::Batch;
 use crate::workload::loading::{Doing, Teller};
-use crate::workload::parameter::common::AfterLoad;
+use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 

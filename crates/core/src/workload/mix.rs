@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::shown::quoted;
-use crate::units::three_digits;
+use crate::units::{as_text, three_digits};
 use crate::workload::operation::Operation;
 
 /// The operations of an application, each with its share.
@@ -110,13 +110,14 @@ impl Mix {
         found.or(self.shares().last()).map_or(Operation::Get, |(operation, _)| *operation)
     }
 
-    /// As a parameter writes it: `insert=5,get=80,update=15`.
-    pub fn text(&self) -> String {
+    /// `80 get, 15 update`, of a hundred.
+    pub fn in_words(&self) -> String {
         let one = |(operation, share): &(Operation, f64)| {
-            let percent = format!("{:.6}", share * 100.0);
-            format!("{}={}", operation.name(), percent.trim_end_matches('0').trim_end_matches('.'))
+            let percent = share * 100.0;
+            let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
+            format!("{percent} {}", operation.name())
         };
-        self.shares().iter().map(one).collect::<Vec<_>>().join(",")
+        self.shares().iter().map(one).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -126,18 +127,18 @@ impl PartialEq for Mix {
     }
 }
 
-/// `80 get, 15 update`, of a hundred.
+/// `get=80,update=15`, as it is read.
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, (operation, share)) in self.shares().iter().enumerate() {
-            let comma = if position > 0 { ", " } else { "" };
-            let percent = share * 100.0;
-            let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
-            write!(f, "{comma}{percent} {}", operation.name())?;
-        }
-        Ok(())
+        let one = |(operation, share): &(Operation, f64)| {
+            let percent = format!("{:.6}", share * 100.0);
+            format!("{}={}", operation.name(), percent.trim_end_matches('0').trim_end_matches('.'))
+        };
+        f.write_str(&self.shares().iter().map(one).collect::<Vec<_>>().join(","))
     }
 }
+
+as_text!(Mix);
 
 /// The largest weight: the sum of larger ones would be no number.
 const MOST_WEIGHT: f64 = 1e12;
@@ -210,14 +211,14 @@ mod tests {
         let mix: Mix = "update=15, get=80%,insert=5".parse().unwrap();
         assert_eq!(mix, "insert=1,get=16,update=3,remove=0".parse().unwrap());
         assert_eq!(
-            (mix.to_string(), mix.text()),
+            (mix.in_words(), mix.to_string()),
             ("5 insert, 80 get, 15 update".into(), "insert=5,get=80,update=15".into())
         );
         assert_eq!((mix.share(Operation::Remove), mix.writes()), (0.0, true));
         assert!(!"get=1".parse::<Mix>().unwrap().writes());
         // As a parameter it is written the same way again.
         let thirds: Mix = "get=1,update=1,insert=1".parse().unwrap();
-        assert_eq!(thirds.text().parse::<Mix>().unwrap().text(), thirds.text());
+        assert_eq!(thirds.to_string().parse::<Mix>().unwrap().to_string(), thirds.to_string());
     }
 
     #[test]

@@ -1,215 +1,302 @@
-//! Parameters of workloads: what a plan or the command line says of the work itself, beside the axes.
+//! Parameters of workloads: what a plan or the command line says of the work itself, next to the axes.
 
-pub mod common;
+mod after_load;
+mod value;
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
+use std::time::Duration;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::{Error as _, MapAccess};
+use serde::{Deserialize, Serialize};
 
-/// All that is said of a parameter.
-#[derive(Debug)]
-pub struct ParameterDef {
-    /// The word used in plans, options and results.
-    pub name: &'static str,
-    /// The word that stands for its value on the command line.
-    pub value_name: &'static str,
-    /// A line of help.
-    pub help: &'static str,
-    /// The form in which it is written in TOML.
-    pub form: ParameterForm,
-    /// The value that holds where none is given; `None` where there is none.
-    pub default: Option<&'static str>,
-    /// Another parameter that makes no sense beside it.
-    pub instead_of: Option<&'static str>,
-    /// Reads a value within its bounds; gives it as plans write it.
-    pub read: fn(&str) -> Result<String, String>,
-}
+pub use self::after_load::AfterLoad;
+use self::value::Named;
+pub use self::value::{Count, List, Size, Time};
+pub(super) use self::value::{read_words, write_words};
+use super::driver::Visit;
+use super::life::bursts::BurstLoad;
+use super::mix::Mix;
+use super::operation::Operation;
+use super::replay::parameters::{Loads, Speed};
+use super::shop::kind::Shares;
+use super::ycsb::parameters::{Between, MaxTime};
+use super::ycsb::property::Properties;
+use crate::trace::{Facts, Form};
 
-impl ParameterDef {
-    /// A text that may be missing; entries of the table say the rest.
-    pub const WORD: ParameterDef = ParameterDef {
-        name: "",
-        value_name: "",
-        help: "",
-        form: ParameterForm::Text,
-        default: None,
-        instead_of: None,
-        read: |text| Ok(text.to_owned()),
+macro_rules! parameters {
+    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
+        /// The parameters of all workloads; a name means the same in each. If there is no value, the workload takes its default.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
+        #[serde(default, deny_unknown_fields, expecting = "values by parameter")]
+        pub struct Parameters {
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
+        }
+
+        impl Parameters {
+            /// Every parameter, in the order in which plans are written.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+            /// The parameters that have a value.
+            pub fn names(&self) -> impl Iterator<Item = &'static str> {
+                [$(self.$name.is_some().then_some(stringify!($name))),*].into_iter().flatten()
+            }
+
+            /// A value as the command line has it; `None` if there is none.
+            pub fn text(&self, name: &str) -> Option<String> {
+                match name {
+                    $(stringify!($name) => self.$name.as_ref().map(ToString::to_string),)*
+                    _ => None,
+                }
+            }
+
+            /// Sets a value to what the command line would have.
+            ///
+            /// # Errors
+            /// A sentence that says what is wrong with it.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+                match name {
+                    $(stringify!($name) => {
+                        self.$name = Some(text.parse::<$type>().map_err(|wrong| format!("{name}: {wrong}"))?);
+                    })*
+                    _ => return Err(unknown(name)),
+                }
+                Ok(())
+            }
+
+            /// Takes the value of a parameter from a map of which its name was read.
+            ///
+            /// # Errors
+            /// When there is no such parameter, or the value is none of its values.
+            pub fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+                match name {
+                    $(stringify!($name) => self.$name = Some(map.next_value_seed(Named::of(name))?),)*
+                    _ => return Err(A::Error::custom(unknown(name))),
+                }
+                Ok(())
+            }
+
+            /// Lays the values of others over its own.
+            pub fn change(&mut self, others: Parameters) {
+                $(if others.$name.is_some() {
+                    self.$name = others.$name;
+                })*
+            }
+        }
     };
-
-    /// A number that may be missing.
-    pub const NUMBER: ParameterDef =
-        ParameterDef { value_name: "N", form: ParameterForm::Number, ..ParameterDef::WORD };
 }
 
-/// The form in which a parameter is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParameterForm {
-    /// A word or a quantity.
-    Text,
-    /// A whole number.
-    Number,
-    /// Words in an order.
-    List,
-    /// The path of a directory.
-    Directory,
-    /// The path of a file.
-    File,
-    /// A fact that storebench finds out before a run, and no option sets.
-    Found,
+// In alphabetical order, as plans have always been written.
+parameters! {
+    /// Begin operations when the store has come to rest after loading (rest), or straight away (at-once)
+    #[arg(long, value_name = "WHEN")]
+    after_load: AfterLoad,
+    /// Most records in one batch while loading
+    #[arg(long, value_name = "N")]
+    batch: Count<1>,
+    /// ycsb: between rounds, do nothing to the store, or close it and open it again (close)
+    #[arg(long, value_name = "WHAT")]
+    between_rounds: Between,
+    /// The text of a row, on average, of androbench: half as much to half as much again
+    #[arg(long, value_name = "SIZE")]
+    body: Size<2, { 1 << 20 }>,
+    /// life: the time of each load of --bursts; a 60th of it is the burst, a sixth of it the pause
+    #[arg(long, value_name = "TIME")]
+    burst_period: Time<600>,
+    /// life: afterwards send steps by a schedule at these loads, each with a burst of ten times as many and a pause: shares of the
+    /// store's own speed (such as 10%,50%,90%) or steps a second (5000/s)
+    #[arg(long, value_name = "LOADS")]
+    bursts: List<BurstLoad>,
+    /// Time each kind of operation for this long, instead of a number of them
+    #[arg(long, value_name = "TIME", conflicts_with = "operations")]
+    duration: Time<1>,
+    /// shop: show throughput and latency for each stretch of this length
+    #[arg(long, value_name = "TIME")]
+    epoch: Time<100, 3_600_000>,
+    /// Cache of each engine with --tuning equal
+    #[arg(long, value_name = "SIZE")]
+    equal_cache: Size<1>,
+    /// Replay only the first N operations of the trace
+    #[arg(long, value_name = "N")]
+    limit: Count<1, { u64::MAX }>,
+    /// Load before a replay: read-first (keys that the trace reads before it writes them), nothing
+    #[arg(long, value_name = "WHAT")]
+    load: Loads,
+    /// ycsb: stop after this time, even if fewer than --operations are done; none: don't
+    #[arg(long, value_name = "TIME")]
+    max_time: MaxTime,
+    /// Alternate operations by weight in one phase, of --operations in all: get=80,update=20
+    #[arg(long, value_name = "NAME=WEIGHT,...", conflicts_with = "order")]
+    mix: Mix,
+    /// Timed operations of each kind
+    #[arg(long, value_name = "N")]
+    operations: Count<1>,
+    /// Operations to time, in this order: insert, get, update, remove
+    #[arg(long, value_name = "NAME,...")]
+    order: List<Operation>,
+    /// ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100; of one: A/fieldcount=1
+    #[arg(long, value_name = "NAME=VALUE,...")]
+    properties: Properties,
+    /// Do nothing for this long before each kind of transaction of batch
+    #[arg(long, value_name = "TIME")]
+    rest: Time<0, 3_600_000>,
+    /// ycsb: send --operations so many times to one database, with figures and disk size after each round
+    #[arg(long, value_name = "N")]
+    rounds: Count<1, 100>,
+    /// shop: how often each transaction comes: orders=25,buy=50,restock=25
+    #[arg(long, value_name = "NAME=SHARE,...")]
+    shares: Shares,
+    /// Speed of a replay: max (as fast as it goes), 1 (at the trace's own times), 10 (ten times faster)
+    #[arg(long, value_name = "SPEED")]
+    speed: Speed,
+    /// Folder of files to make compressible values from
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    text: String,
+    /// Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain, gzip or zstd
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    trace: String,
+    /// What the trace is like, which storebench finds out before a run.
+    #[arg(skip)]
+    trace_facts: Facts,
+    /// How the trace is written: csv, twitter, rocksdb [default: the file tells]
+    #[arg(long, value_name = "FORMAT")]
+    trace_format: Form,
+    /// life: write so many times as many records as the set has, with figures after each tenth of them
+    #[arg(long, value_name = "N")]
+    turnover: Count<1, 100_000>,
+    /// life: after the ten tenths write more, each like them, until neither speed nor files rise or fall throughout the last five;
+    /// at most N times the turnover
+    #[arg(long, value_name = "N")]
+    until_steady: Count<1, 10>,
+    /// What to do with a value that was read: copy, touch
+    #[arg(long, value_name = "HOW")]
+    visit: Visit,
+    /// Operations of each kind to do first without timing them
+    #[arg(long, value_name = "N")]
+    warm_up: Count<0>,
 }
 
-/// The values of a workload's parameters, as plans write them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parameters(BTreeMap<String, String>);
-
-/// Separates the words of a list.
-pub(super) const BETWEEN: char = ',';
+fn unknown(name: &str) -> String {
+    format!("no workload has a parameter {name}")
+}
 
 impl Parameters {
-    /// The value of a parameter as code obeys it; `None` where there is none. Values were read when they were put in.
-    pub fn get<T: FromStr>(&self, parameter: &ParameterDef) -> Option<T> {
-        self.text(parameter)?.parse().ok()
-    }
-
-    /// The words of a list.
-    pub fn list<T: FromStr>(&self, parameter: &ParameterDef) -> Vec<T> {
-        let text = self.text(parameter).unwrap_or_default();
-        text.split(BETWEEN).filter_map(|word| word.parse().ok()).collect()
-    }
-
-    /// The value of a parameter as plans write it.
-    pub fn text(&self, parameter: &ParameterDef) -> Option<&str> {
-        self.0.get(parameter.name).map(String::as_str).or(parameter.default)
-    }
-
-    /// Those that have a value of their own.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
-    /// Whether nothing is said of any.
+    /// Whether no parameter has a value.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.names().next().is_none()
     }
 
     /// The same with another value.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with it.
-    pub fn with(mut self, parameter: &ParameterDef, text: &str) -> Result<Parameters, String> {
-        self.set(parameter, text)?;
+    /// As [`Parameters::set`].
+    pub fn with(mut self, name: &str, text: &str) -> Result<Parameters, String> {
+        self.set(name, text)?;
         Ok(self)
     }
 
-    /// Puts a value in.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
-    pub fn set(&mut self, parameter: &ParameterDef, text: &str) -> Result<(), String> {
-        let value = (parameter.read)(text)?;
-        self.0.insert(parameter.name.to_owned(), value);
-        Ok(())
+    /// Timed operations of each kind.
+    pub fn operations(&self) -> u64 {
+        self.operations.map_or(1000, |count| count.0)
     }
 
-    /// Puts the values of others in place of its own.
-    pub fn change(&mut self, others: Parameters) {
-        self.0.extend(others.0);
+    /// The time for which each operation goes on; then their number does not count.
+    pub fn duration(&self) -> Option<Duration> {
+        self.duration.map(|time| time.0)
     }
-}
 
-/// Reads a list of words that differ.
-///
-/// # Errors
-/// When there is none, one is repeated, or one can't be read.
-pub fn read_list<T: FromStr<Err = String> + fmt::Display>(name: &str, text: &str) -> Result<String, String> {
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split(BETWEEN).map(str::trim).filter(|word| !word.is_empty()) {
-        let word = word.parse::<T>()?.to_string();
-        if words.contains(&word) {
-            return Err(format!("{name} names {word} twice"));
-        }
-        words.push(word);
+    /// Most records in a batch of the loader.
+    pub fn batch(&self) -> u64 {
+        self.batch.map_or(500, |count| count.0)
     }
-    match words.as_slice() {
-        [] => Err(format!("{name}'s length is 0: it must be at least 1")),
-        _ => Ok(words.join(",")),
+
+    /// Bytes of each engine's cache if tuning is equal.
+    pub fn equal_cache(&self) -> u64 {
+        self.equal_cache.map_or(64 << 20, |size| size.0)
+    }
+
+    /// The moment when operations begin.
+    pub fn after_load(&self) -> AfterLoad {
+        self.after_load.unwrap_or_default()
     }
 }
 
-impl Parameters {
-    /// All values, by name.
-    pub(super) fn texts(&self) -> impl ExactSizeIterator<Item = (&String, &String)> {
-        self.0.iter()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::table;
+
+    #[test]
+    fn each_parameter_is_some_workload_s_and_no_workload_has_another() {
+        let theirs: Vec<&str> = table::all().flat_map(|workload| workload.parameters).copied().collect();
+        assert!(Parameters::NAMES.is_sorted());
+        assert_eq!(Parameters::NAMES.iter().find(|name| !theirs.contains(name)), None);
+        assert_eq!(theirs.iter().find(|name| !Parameters::NAMES.contains(name)), None);
     }
 
-    /// Values by name, each as its parameter has read it.
-    pub(super) fn of_read(texts: BTreeMap<String, String>) -> Parameters {
-        Parameters(texts)
+    #[test]
+    fn what_is_written_is_read_again_and_lies_over_what_was_there() {
+        let texts = [
+            ("after_load", "at-once"),
+            ("body", "200B"),
+            ("bursts", "10%,5000/s"),
+            ("duration", "2000ms"),
+            ("limit", "5000000000"),
+            ("max_time", "none"),
+            ("mix", "get=80,update=20"),
+            ("order", "get,insert"),
+            ("properties", "fieldcount=1,fieldlength=10"),
+            ("shares", "orders=25,buy=50,restock=25"),
+            ("speed", "0.5"),
+            ("visit", "touch"),
+        ];
+        let all = texts.iter().fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        let json = serde_json::to_string(&all).unwrap();
+        assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), all, "{json}");
+        texts.iter().for_each(|(name, text)| assert_eq!(all.text(name).as_deref(), Some(*text), "{name}"));
+        let shorter =
+            Parameters::default().with("limit", "1M").unwrap().with("bursts", "10%, 2000/s").unwrap();
+        assert_eq!(
+            (shorter.limit, shorter.text("bursts").as_deref()),
+            (Some(Count(1_000_000)), Some("10%,2000/s"))
+        );
+        assert_eq!(all.names().count(), texts.len());
+        let mut changed = Parameters::default().with("visit", "copy").unwrap().with("batch", "7").unwrap();
+        changed.change(all);
+        assert_eq!((changed.visit, changed.batch()), (Some(Visit::Touch), 7));
     }
-}
 
-/// Reads a value of a parameter from a file.
-pub struct Read(pub &'static ParameterDef);
-
-impl<'de> DeserializeSeed<'de> for Read {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Read {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.form {
-            ParameterForm::Number => write!(f, "a whole number for {}", self.0.name),
-            ParameterForm::List => write!(f, "a list of words for {}", self.0.name),
-            _ => write!(f, "a text for {}", self.0.name),
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (name, text, wrong) in [
+            ("operations", "0", "operations: 0 is too few: it must be at least 1"),
+            ("operations", "5000000000", "at most 4294967295"),
+            ("duration", "0s", "at least 1ms"),
+            ("after_load", "never", "rest or at-once"),
+            ("order", "get,get", "get stands in it twice"),
+            ("order", "", "is empty"),
+            ("order", "fetch", "not an operation"),
+            ("mix", "get=80,fetch=20", "no operation"),
+            ("visit", "hash", "copy or touch"),
+            ("body", "1B", "at least 2B"),
+            ("body", "2MiB", "at most 1MiB"),
+            ("epoch", "1ms", "at least 100ms"),
+            ("epoch", "2h", "at most 3600000ms"),
+            ("rest", "soon", "not a duration"),
+            ("rounds", "101", "at most 100"),
+            ("between_rounds", "sleep", "nothing or close"),
+            ("speed", "0", "is no speed"),
+            ("load", "all", "read-first or nothing"),
+            ("limit", "0", "at least 1"),
+            ("turnover", "1000000", "at most 100000"),
+            ("until_steady", "11", "at most 10"),
+            ("bursts", "50%,50%", "twice"),
+            ("bursts", "120%", "120%"),
+            ("bursts", "0/s", "0/s"),
+            ("burst_period", "0.1s", "at least 600ms"),
+            ("trace_format", "xml", "csv, twitter or rocksdb"),
+            ("nosuch", "1", "no workload has a parameter nosuch"),
+        ] {
+            let error = Parameters::default().with(name, text).unwrap_err();
+            assert!(error.contains(wrong), "{name}: {error}");
         }
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
-        match self.0.form {
-            ParameterForm::List => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
-            _ => (self.0.read)(text).map_err(E::custom),
-        }
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<String, E> {
-        match u64::try_from(number) {
-            Ok(number) => self.visit_u64(number),
-            Err(_) => Err(E::invalid_value(serde::de::Unexpected::Signed(number), &self)),
-        }
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<String, E> {
-        match self.0.form {
-            ParameterForm::Number => (self.0.read)(&number.to_string()).map_err(E::custom),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
-        }
-    }
-
-    /// TOML's `1e6`.
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<String, E> {
-        match self.0.form {
-            ParameterForm::Number => (self.0.read)(&number.to_string()).map_err(E::custom),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Float(number), &self)),
-        }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut words: A) -> Result<String, A::Error> {
-        if self.0.form != ParameterForm::List {
-            return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));
-        }
-        let mut all: Vec<String> = Vec::new();
-        while let Some(word) = words.next_element::<String>()? {
-            all.push(word);
-        }
-        (self.0.read)(&all.join(&BETWEEN.to_string())).map_err(A::Error::custom)
     }
 }

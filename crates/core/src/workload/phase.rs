@@ -185,7 +185,7 @@ impl Goal {
 mod tests {
     use super::*;
     use crate::workload::driver::Visit;
-    use crate::workload::parameter::common::AfterLoad;
+    use crate::workload::parameter::AfterLoad;
 
     fn crud(records: &str, operations: u64) -> Crud {
         Crud {

@@ -20,7 +20,6 @@ mod values;
 use crate::axis::Axis;
 use crate::result::OVERALL;
 use crate::workload::def::{Headline, WorkloadDef};
-use crate::workload::parameter::common::{AFTER_LOAD, EQUAL_CACHE};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -45,14 +44,14 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::MACHINE,
     ],
     parameters: &[
-        &parameters::TRACE,
-        &parameters::TRACE_FORMAT,
-        &parameters::SPEED,
-        &parameters::LOAD,
-        &parameters::LIMIT,
-        &parameters::TRACE_FACTS,
-        &EQUAL_CACHE,
-        &AFTER_LOAD,
+        "trace",
+        "trace_format",
+        "speed",
+        "load",
+        "limit",
+        "trace_facts",
+        "equal_cache",
+        "after_load",
     ],
     operations: &[OVERALL, "get", "miss", "set", "modify", "remove", "scan"],
     reason: cost::reason,

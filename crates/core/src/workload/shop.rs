@@ -11,7 +11,7 @@ mod check;
 mod chunk;
 pub mod files;
 mod ids;
-mod kind;
+pub(super) mod kind;
 mod known;
 mod lane;
 mod load;
@@ -34,7 +34,6 @@ use crate::workload::audit::Reading;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{AFTER_LOAD, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 use chunk::Makers;
@@ -63,7 +62,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &DURATION, &parameters::SHARES, &parameters::EPOCH, &EQUAL_CACHE, &AFTER_LOAD],
+    parameters: &["operations", "duration", "shares", "epoch", "equal_cache", "after_load"],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],

@@ -14,11 +14,9 @@ use crate::measure::device::DeviceSpec;
 use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{Library, OpenOptions, StoreDef};
-use crate::units::Bytes;
 use crate::workload::clients::link::Reach;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::parameter::common::EQUAL_CACHE;
 use crate::workload::stop::Stop;
 
 /// The task of a trial.
@@ -179,14 +177,13 @@ impl Spec {
     /// The options for its store, with so many sessions at once: there are no transactions over records, unless the workload says
     /// otherwise.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
-        let equal_cache = self.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
         OpenOptions {
             directory: &self.directory,
             guarantee: self.cell.guarantee().tier(),
             judged: self.judged,
             compression: self.workload.def().axes.contains(&Axis::COMPRESSION)
                 && self.cell.compression().is_on(self.cell.data()),
-            cache_bytes: equal_cache.filter(|_| self.cell.tuning() == Tuning::Equal),
+            cache_bytes: (self.cell.tuning() == Tuning::Equal).then(|| self.parameters.equal_cache()),
             settings: &self.settings,
             sessions: usize::try_from(sessions).unwrap_or(usize::MAX),
             transactions: false,

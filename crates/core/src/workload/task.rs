@@ -7,7 +7,7 @@ use crate::units::CountRange;
 use crate::workload::driver::Visit;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
-use crate::workload::parameter::common::AfterLoad;
+use crate::workload::parameter::AfterLoad;
 
 /// The task of [`crate::workload::crud`].
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::device::{Amount, Prepared};
 use super::parameter::Parameters;
 use super::spec::{Asked, Ended, Spec};
-use super::table::{self, Workload, parameter};
+use super::table::{self, Workload};
 use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use crate::cell::Cell;
@@ -207,10 +207,10 @@ fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// A trial's parameters. The trace that it names is made in `folder`.
 fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
     // Other tests of this process are at work all the time.
-    let mut all = Parameters::default().with(parameter("after_load").unwrap(), "at-once").unwrap();
+    let mut all = Parameters::default().with("after_load", "at-once").unwrap();
     for (name, value) in settings(text) {
         if name != "trace" {
-            all = all.with(parameter(name).unwrap(), value).unwrap();
+            all = all.with(name, value).unwrap();
             continue;
         }
         let path = folder.join("trace");
@@ -220,8 +220,8 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
         };
         std::fs::write(&path, lines).unwrap();
         let summary = Summary::read(&path, Ask { form: None, limit: None }, &|| false).unwrap().unwrap();
-        all = all.with(parameter("trace").unwrap(), path.to_str().unwrap()).unwrap();
-        all = all.with(parameter("trace_facts").unwrap(), &summary.facts.to_string()).unwrap();
+        all = all.with("trace", path.to_str().unwrap()).unwrap();
+        all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     }
     all
 }

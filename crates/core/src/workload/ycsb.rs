@@ -34,7 +34,6 @@ use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::{AFTER_LOAD, BATCH, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended};
@@ -68,15 +67,15 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::COMPRESSION,
     ],
     parameters: &[
-        &OPERATIONS,
-        &DURATION,
-        &parameters::MAX_TIME,
-        &parameters::ROUNDS,
-        &parameters::BETWEEN_ROUNDS,
-        &property::PROPERTIES,
-        &EQUAL_CACHE,
-        &BATCH,
-        &AFTER_LOAD,
+        "operations",
+        "duration",
+        "max_time",
+        "rounds",
+        "between_rounds",
+        "properties",
+        "equal_cache",
+        "batch",
+        "after_load",
     ],
     operations: &[
         OVERALL,

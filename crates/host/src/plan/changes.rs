@@ -67,7 +67,7 @@ pub struct Changes {
     #[serde(default)]
     pub settings: Settings,
     /// Parameters of the workload.
-    #[arg(skip)]
+    #[command(flatten)]
     #[serde(skip)]
     pub parameters: Parameters,
     /// Values on axes.

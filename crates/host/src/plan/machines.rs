@@ -10,7 +10,7 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::FaultKind;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::case::{Case, Time};
-use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
+use storebench_core::workload::parameter::AfterLoad;
 use storebench_core::workload::recover;
 
 impl Plan {
@@ -53,8 +53,8 @@ impl Plan {
         let case = self.case(cell, stores);
         let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
         let slowness = self.slowness(cell);
-        let loads = self.workload.has(AFTER_LOAD.name);
-        let after = if loads { AfterLoad::of(&self.parameters) } else { AfterLoad::AtOnce };
+        let loads = self.workload.has("after_load");
+        let after = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
         let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
         let checks_s = self.checks_s(start_s);

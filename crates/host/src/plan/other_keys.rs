@@ -7,8 +7,7 @@ use serde::forward_to_deserialize_any;
 use super::Axes;
 use storebench_core::axis::Axis;
 use storebench_core::axis::read::{Key, ReadList};
-use storebench_core::workload::parameter::{Parameters, Read};
-use storebench_core::workload::table::{parameter, parameters};
+use storebench_core::workload::parameter::Parameters;
 
 /// The other keys of a table; `None` for the kinds that it can't have.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ impl OtherKeys {
     /// Whether a key is one of them; an error that lists all keys that are known otherwise.
     fn check(&self, name: &str, fields: &[&str]) -> Result<(), String> {
         let axes = self.axes.iter().flat_map(|_| Axis::as_written()).map(|axis| -> &str { axis.name() });
-        let parameters = self.parameters.iter().flat_map(|_| parameters()).map(|parameter| parameter.name);
+        let parameters = self.parameters.iter().flat_map(|_| Parameters::NAMES.iter().copied());
         // Settings of stores are axes, too, and are not listed.
         let is_axis = self.axes.is_some() && Axis::named(name).is_some();
         let mut known = fields.iter().copied().chain(axes).chain(parameters);
@@ -37,12 +36,9 @@ impl OtherKeys {
 
     /// Reads the value of a key that is one of them.
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match (Axis::named(name), parameter(name), &mut self.axes, &mut self.parameters) {
-            (Some(axis), _, Some(axes), _) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
-            (_, Some(parameter), _, Some(parameters)) => {
-                let text = map.next_value_seed(Read(parameter))?;
-                parameters.set(parameter, &text).map_err(A::Error::custom)?;
-            }
+        match (Axis::named(name), &mut self.axes, &mut self.parameters) {
+            (Some(axis), Some(axes), _) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
+            (_, _, Some(parameters)) => parameters.take(name, map)?,
             _ => return Err(A::Error::custom(format!("unknown field `{name}`"))),
         }
         Ok(())

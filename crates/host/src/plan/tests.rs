@@ -42,7 +42,7 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
     assert_eq!(plan.claims_over.as_ref().map(|over| over.operations), Some(9));
     for (right, wrong, words) in [
         ("operations = 5", "operation = 5", ["line 8: ", "operations?"]),
-        ("operations = 5", "operations = 0", ["line 8: ", "operations is 0: it must be at least 1"]),
+        ("operations = 5", "operations = 0", ["line 8: ", "operations: 0 is too few: it must be at least 1"]),
         ("\nrecord_size", "\nrecord_sise", ["line 12: ", "record_size?"]),
         ("warm_up", "warm_upp", ["line 17: ", "warm_up?"]),
         ("trials = 2", "trial = 2", ["line 18: ", "trials?"]),

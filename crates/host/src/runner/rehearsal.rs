@@ -19,7 +19,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_core::server::says_which;
-use storebench_core::workload::table::parameter;
+use storebench_core::workload::parameter::Count;
 
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -35,7 +35,7 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("after_load", "at-once"),
 ];
 /// Operations of each kind where their time is looked at: the first ones are slower.
-const TIMED_OPERATIONS: &str = "5";
+const TIMED_OPERATIONS: u64 = 5;
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// The values that a cell gets on these axes, as far as it has them.
@@ -181,14 +181,12 @@ fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
     plan.clients = Vec::new();
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
     for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
-        if let Some(parameter) = parameter(name).filter(|_| plan.workload.has(name)) {
-            plan.parameters.set(parameter, value).map_err(ours)?;
+        if plan.workload.has(name) {
+            plan.parameters.set(name, value).map_err(ours)?;
         }
     }
-    if let Some(operations) = parameter("operations").filter(|own| plan.workload.has(own.name))
-        && extent == Extent::EachCell
-    {
-        plan.parameters.set(operations, TIMED_OPERATIONS).map_err(ours)?;
+    if plan.workload.has("operations") && extent == Extent::EachCell {
+        plan.parameters.operations = Some(Count(TIMED_OPERATIONS));
     }
     Ok(plan)
 }
@@ -260,18 +258,17 @@ mod tests {
     #[test]
     fn what_is_tried_is_as_small_as_can_be() {
         let mut plan = plan::find("crud").unwrap();
-        let text =
-            |plan: &Plan, name: &str| plan.parameters.text(parameter(name).unwrap()).map(str::to_owned);
+        let text = |plan: &Plan, name: &str| plan.parameters.text(name);
         let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!(text(&short, "operations").as_deref(), Some("1"));
         assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
-        plan.parameters.set(parameter("duration").unwrap(), "60s").unwrap();
+        plan.parameters.set("duration", "60s").unwrap();
         plan.timeout = Period(Duration::from_secs(5));
         let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
 
         let timed = shortened(&plan, Extent::EachCell).unwrap();
-        assert_eq!(text(&timed, "operations").as_deref(), Some(TIMED_OPERATIONS));
+        assert_eq!(timed.parameters.operations(), TIMED_OPERATIONS);
 
         let setting = Axis::named("sqlite.page_size").unwrap();
         let cell = Cell::of("sqlite")

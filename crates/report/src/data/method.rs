@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::{Cell, Tuning};
-use storebench_core::workload::parameter::common::{AFTER_LOAD, AfterLoad};
+use storebench_core::workload::parameter::AfterLoad;
 use storebench_host::run::Run;
 use toml::{Table, Value};
 
@@ -90,7 +90,7 @@ impl Method {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(run.plan_keys()?, stores);
         method.keys.extend(not_held(run));
-        method.keys.extend(after_load(run).map(|after| (AFTER_LOAD.name.to_owned(), after.to_owned())));
+        method.keys.extend(after_load(run).map(|after| ("after_load".to_owned(), after.to_owned())));
         method.keys.extend(drivers(run));
         Some(method)
     }
@@ -102,7 +102,7 @@ impl Method {
             flatten(key, value, &mut keys);
             keys.retain(|key, _| !is_about(key));
         }
-        keys.entry(AFTER_LOAD.name.to_owned()).or_insert_with(|| AfterLoad::default().name().to_owned());
+        keys.entry("after_load".to_owned()).or_insert_with(|| AfterLoad::default().name().to_owned());
         let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
         let equal =
             tuning.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(Tuning::Equal.name())));

@@ -14,7 +14,6 @@ mod site;
 pub mod study;
 mod trace;
 mod tune;
-mod work;
 mod ycsb;
 
 use std::path::PathBuf;
@@ -45,7 +44,6 @@ pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
-pub use self::work::WorkArgs;
 pub use self::ycsb::PropertyArgs;
 use super::output::WIDTH;
 
@@ -252,7 +250,7 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// Resume a run where it stopped, with the plan that it started with
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with = "Parameters")]
     pub resume: Option<PathBuf>,
     /// Run the third of eight parts of the plan, for machines that have a part each (see docs/fleet.md). A part that --out has already
     /// is resumed
@@ -288,8 +286,6 @@ pub struct RunArgs {
 pub struct HowArgs {
     #[command(flatten)]
     pub changes: Changes,
-    #[command(flatten)]
-    pub work: WorkArgs,
     /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
@@ -398,9 +394,8 @@ impl RunArgs {
     /// The changes of the command line to a plan.
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
-        let parameters = self.how.work.parameters.clone();
         let axes_one_at_a_time = self.how.changes.one_at_a_time;
-        Changes { axes_one_at_a_time, parameters, settings, axes, ..self.how.changes.clone() }
+        Changes { axes_one_at_a_time, settings, axes, ..self.how.changes.clone() }
     }
 }
 

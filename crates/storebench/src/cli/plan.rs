@@ -6,7 +6,7 @@ use storebench_core::record::pool::Pool;
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
-use storebench_core::workload::crud::parameters::{self, CrudParameters};
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::machine::Core;
 use storebench_host::plan::{Plan, Source};
 use storebench_report::claims;
@@ -45,7 +45,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
         let shown = text
             .to_str()
             .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
-        plan.parameters.set(&parameters::TEXT, shown).map_err(Error::bad_value)?;
+        plan.parameters.text = Some(shown.to_owned());
         for sizes in plan.axes.list::<Sizes>(Axis::RECORD_SIZE) {
             Pool::from_directory(&text, sizes.span()).map_err(Error::bad_value)?;
         }

@@ -10,12 +10,10 @@ use storebench_core::bounded;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::table::parameter;
+use storebench_core::workload::parameter::Count;
 use storebench_core::workload::ycsb::definition::Kind;
 use storebench_core::workload::ycsb::file;
-use storebench_core::workload::ycsb::parameters::ROUNDS;
-use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+use storebench_core::workload::ycsb::property::{Belongs, Properties, belongs};
 use storebench_host::plan::{Changes, Plan};
 
 use super::args::PropertyArgs;
@@ -59,7 +57,7 @@ pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option
     }
     let mut properties = match args.property_files.last() {
         Some(_) => Properties::default(),
-        None => Properties::of(&plan.parameters),
+        None => plan.parameters.properties.clone().unwrap_or_default(),
     };
     let mut changes = Changes::default();
     let given = last_of_each(all(args, texts)?)?;
@@ -70,10 +68,10 @@ pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option
     if let Some(name) = workload(args, texts, &properties)? {
         let value = Axis::WORKLOAD.read(&own_name(&name)).map_err(Error::bad_value)?;
         changes.axes.set(Axis::WORKLOAD, [value]);
-        changes.parameters.set(&ROUNDS, "1").map_err(Error::bad_value)?;
+        changes.parameters.rounds = Some(Count(1));
     }
     if !properties.is_empty() {
-        changes.parameters.set(&PROPERTIES, &properties.to_string()).map_err(Error::bad_value)?;
+        changes.parameters.properties = Some(properties);
     }
     Ok(Some(changes))
 }
@@ -183,9 +181,7 @@ fn put(
         Belongs::Property => properties.set(name, value)?,
         Belongs::Axis(axis, text) => changes.axes.set(axis, [axis.read(&text).map_err(named)?]),
         Belongs::Parameter(of_plan, text) => {
-            let known = parameter(of_plan).ok_or_else(|| format!("there is no parameter {of_plan}"))?;
-            let own = Parameters::default().with(known, &text).map_err(named)?;
-            changes.parameters.change(own);
+            changes.parameters.set(of_plan, &text).map_err(named)?;
         }
         Belongs::Meant(value) => properties.set(name, value)?,
         Belongs::Nowhere | Belongs::Idle(_) => {}

@@ -11,8 +11,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
-use storebench_core::workload::crud::parameters;
-use storebench_core::workload::parameter::{Parameters, common};
+use storebench_core::workload::parameter::Parameters;
 use storebench_host::like::Likeness;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
@@ -116,7 +115,7 @@ pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
 /// A plan with so many records, and operations.
 pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let mut plan = plan.clone();
-    let parameters = Parameters::default().with(&common::OPERATIONS, &operations.to_string());
+    let parameters = Parameters::default().with("operations", &operations.to_string());
     let changes = Changes {
         parameters: parameters.map_err(Error::bad_value)?,
         axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
@@ -171,8 +170,7 @@ pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) ->
 
 /// The changes that a question makes to crud's plan.
 fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
-    let parameters =
-        Parameters::default().with(&parameters::MIX, &question.mix.text()).map_err(Error::bad_value)?;
+    let parameters = Parameters { mix: Some(question.mix), ..Parameters::default() };
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let read = |axis: Axis, text: &String| axis.read(text).map_err(Error::bad_value);
     let disk = question.disk.as_ref().map(|disk| read(Axis::DISK, disk)).transpose()?;

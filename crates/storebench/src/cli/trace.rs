@@ -7,9 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
 use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
-use storebench_core::workload::replay::parameters::{
-    LIMIT, ReplayParameters, TRACE, TRACE_FACTS, TRACE_FORMAT,
-};
+use storebench_core::workload::replay::parameters::ReplayParameters;
 use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
 
@@ -49,10 +47,10 @@ pub fn read(path: &Path, ask: Ask, interrupted: &AtomicBool) -> Result<Option<Su
 /// # Errors
 /// [`Exit::BadValue`] when none is named, or it can't be replayed as asked.
 pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
-    if !plan.workload.has(TRACE_FACTS.name) {
+    if !plan.workload.has("trace_facts") {
         return Ok(());
     }
-    let path: Option<PathBuf> = plan.parameters.get(&TRACE);
+    let path = plan.parameters.trace.as_ref().map(PathBuf::from);
     let path =
         path.ok_or_else(|| Error::bad_value("a replay needs a trace: name it with --trace FILE".to_owned()))?;
     let path = path
@@ -62,12 +60,12 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let shown =
         shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
     tell(&format!("reading the trace {shown}"));
-    let ask = Ask { form: plan.parameters.get(&TRACE_FORMAT), limit: plan.parameters.get(&LIMIT) };
+    let ask = Ask { form: plan.parameters.trace_format, limit: plan.parameters.limit.map(|count| count.0) };
     let Some(summary) = read(&path, ask, interrupted)? else {
         return Err(Error::new(Exit::Interrupted, READ));
     };
-    plan.parameters.set(&TRACE, shown).map_err(Error::bad_value)?;
-    plan.parameters.set(&TRACE_FACTS, &summary.facts.to_string()).map_err(Error::bad_value)?;
+    plan.parameters.trace = Some(shown.to_owned());
+    plan.parameters.trace_facts = Some(summary.facts.clone());
     let work = ReplayParameters::of(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;

@@ -10,7 +10,7 @@ use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
-use storebench_core::workload::table::{Workload, parameter};
+use storebench_core::workload::table::Workload;
 
 fn sqlite() -> StoreDef {
     storebench::STORES.iter().find(|store| store.name == "sqlite").unwrap().clone()
@@ -34,7 +34,7 @@ fn trial(
     std::fs::create_dir(&directory).unwrap();
     let parameters = [("operations", "20"), crate::AT_ONCE]
         .into_iter()
-        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec = Spec { settings: settings.collect(), ..Spec::alone(cell, directory, workload, parameters) };
     let stores = [store];

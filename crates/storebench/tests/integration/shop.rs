@@ -9,7 +9,6 @@ use storebench_core::result::{Failure, Measured};
 use storebench_core::store::{Kind, SettingSource, StoreDef};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
-use storebench_core::workload::table::parameter;
 
 use crate::conformance::subject::is_installed;
 use crate::tier;
@@ -56,7 +55,7 @@ fn trial_with(
     let parameters = parameters
         .iter()
         .chain([&crate::AT_ONCE])
-        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();

@@ -11,7 +11,7 @@ use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
-use storebench_core::workload::table::{Workload, parameter};
+use storebench_core::workload::table::Workload;
 use storebench_host::plan::Plan;
 
 use crate::cli::support::{Scratch, faulty, outcomes, said};
@@ -41,10 +41,11 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         .iter()
         .chain(how.axes)
         .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
-    let parameters =
-        how.parameters.iter().chain([&crate::AT_ONCE]).fold(Parameters::default(), |all, (name, text)| {
-            all.with(parameter(name).unwrap(), text).unwrap()
-        });
+    let parameters = how
+        .parameters
+        .iter()
+        .chain([&crate::AT_ONCE])
+        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     Spec::alone(cell, directory, "ycsb".parse().unwrap(), parameters)
 }
 
@@ -391,8 +392,8 @@ fn properties_go_where_the_plan_has_them() {
     let cell = &results.trials[0].cell;
     assert_eq!((cell.records().from, cell.threads(), cell.rate().to_string()), (30, 2, "5000/s".into()));
     let plan = Plan::parse(&results.header.plan, "run.json").unwrap();
-    assert_eq!(plan.parameters.text(parameter("max_time").unwrap()), Some("60000ms"));
-    assert_eq!(plan.parameters.text(parameter("operations").unwrap()), Some("200"));
+    assert_eq!(plan.parameters.text("max_time").as_deref(), Some("60000ms"));
+    assert_eq!(plan.parameters.text("operations").as_deref(), Some("200"));
 }
 
 #[test]
@@ -409,7 +410,7 @@ fn later_files_replace_what_earlier_ones_say_and_p_replaces_both() {
     assert_eq!(trial.cell.text(Axis::WORKLOAD), "own:mixed_writes");
     assert_eq!(trial.cell.records().from, 70);
     let plan = Plan::parse(&results.header.plan, "run.json").unwrap();
-    assert_eq!(plan.parameters.text(parameter("max_time").unwrap()), Some("none"));
+    assert_eq!(plan.parameters.text("max_time").as_deref(), Some("none"));
     let measured = trial.ok().unwrap();
     // One update in each read-modify-write.
     let [updates, both] = ["update", "read-modify-write"].map(|operation| count(measured, operation));

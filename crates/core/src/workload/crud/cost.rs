@@ -151,9 +151,7 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
-    use crate::workload::crud::parameters::{ORDER, WARM_UP};
-    use crate::workload::parameter::common::DURATION;
-    use crate::workload::parameter::{ParameterDef, Parameters};
+    use crate::workload::parameter::Parameters;
 
     #[test]
     fn more_work_takes_longer() {
@@ -183,7 +181,7 @@ mod tests {
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
     }
     /// The cell, at this rate and with these parameters, in seconds.
-    fn estimate(rate: &str, parameters: &[(&ParameterDef, &str)]) -> f64 {
+    fn estimate(rate: &str, parameters: &[(&str, &str)]) -> f64 {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let cell = Cell::of("sqlite")
             .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
@@ -198,12 +196,12 @@ mod tests {
     fn a_duration_and_a_rate_are_counted() {
         let plain = estimate("closed", &[]);
         assert!(plain < 1.0, "{plain}");
-        let timed = estimate("closed", &[(&DURATION, "60s")]);
+        let timed = estimate("closed", &[("duration", "60s")]);
         assert!((240.0..250.0).contains(&timed), "four operations of a minute each: {timed}");
-        let two = estimate("closed", &[(&DURATION, "60s"), (&ORDER, "get,update")]);
+        let two = estimate("closed", &[("duration", "60s"), ("order", "get,update")]);
         assert!((120.0..122.0).contains(&two), "{two}");
         let paced = estimate("5/s", &[]);
         assert!((800.0..801.0).contains(&paced), "four times 1000 at five a second: {paced}");
-        assert!(estimate("closed", &[(&WARM_UP, "1M")]) > plain + 20.0);
+        assert!(estimate("closed", &[("warm_up", "1M")]) > plain + 20.0);
     }
 }

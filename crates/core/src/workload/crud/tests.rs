@@ -11,7 +11,7 @@ use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
-use crate::workload::parameter::common::AfterLoad;
+use crate::workload::parameter::AfterLoad;
 
 pub(super) fn crud(threads: u64) -> Crud {
     Crud {

@@ -14,7 +14,6 @@ use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::AfterLoad;
 use crate::workload::spec::{Asked, Ended, Spec};
 
 /// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures.
@@ -57,7 +56,7 @@ pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
         order: work.order.clone(),
         mix: work.mix,
         batch: work.batch as usize,
-        after_load: AfterLoad::of(&spec.parameters),
+        after_load: spec.parameters.after_load(),
         age: spec.cell.age(),
         visit: work.visit,
         seed: spec.seed,

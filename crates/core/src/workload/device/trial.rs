@@ -8,12 +8,11 @@ use crate::measure::clock::Clock;
 use crate::measure::probe::Probe;
 use crate::result::{Failure, Measured, OperationResult, PhaseDisk, Reason};
 use crate::store::Guarantee;
-use crate::units::{Period, parse_bytes};
+use crate::units::parse_bytes;
 use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::parameter::Parameters;
-use crate::workload::parameter::common::{DURATION, OPERATIONS};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
@@ -34,7 +33,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::THREADS,
         Axis::CACHE,
     ],
-    parameters: &[&OPERATIONS, &DURATION],
+    parameters: &["operations", "duration"],
     operations: &["read", "write", "sync"],
     reason,
     headline: &[Headline::Latency],
@@ -55,7 +54,7 @@ const OVERHEAD_S: f64 = 0.05;
 
 fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
     let bytes = |axis: Axis| parse_bytes(cell.text(axis)).unwrap_or_default();
-    let duration = parameters.get::<Period>(&DURATION).map(|Period(time)| Amount::Duration(time));
+    let duration = parameters.duration().map(Amount::Duration);
     let pattern = Pattern::ALL.into_iter().find(|pattern| pattern.name() == cell.text(Axis::PATTERN));
     let io = Io::ALL.into_iter().find(|io| io.name() == cell.text(Axis::IO));
     Spec {
@@ -66,7 +65,7 @@ fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
         sync: cell.parsed(Axis::SYNC).unwrap_or(Sync::None),
         cold: cell.cache() == Cache::Cold,
         threads: cell.threads(),
-        amount: duration.unwrap_or(Amount::Operations(parameters.get(&OPERATIONS).unwrap_or(1))),
+        amount: duration.unwrap_or(Amount::Operations(parameters.operations())),
         seed,
     }
 }
@@ -177,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_cell_says_how_the_file_is_used() {
-        let parameters = Parameters::default().with(&DURATION, "2s").unwrap();
+        let parameters = Parameters::default().with("duration", "2s").unwrap();
         let cell = cell(&[(Axis::SYNC, "fdatasync/16"), (Axis::THREADS, "3"), (Axis::CACHE, "cold")]);
         assert_eq!(cell.id(), "rand-write/4KiB/1MiB/buffered/threads=3/cache=cold/sync=fdatasync/16");
         let spec = spec(&cell, &parameters, 7);

@@ -15,67 +15,11 @@ use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::result::Reason;
 use crate::store::{Guarantee, Kind, Threads};
-use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{AfterLoad, BATCH, count};
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
-
-/// The writes of a trial, in all.
-pub static TURNOVER: ParameterDef = ParameterDef {
-    name: "turnover",
-    help: "life: write so many times as many records as the set has, with figures after each tenth of them",
-    default: Some("10"),
-    read: |text| match count("turnover", text, 1)? {
-        times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVER) => Ok(times),
-        times => Err(format!("turnover is {times}: it must be at most {MOST_TURNOVER}")),
-    },
-    ..ParameterDef::NUMBER
-};
-
-/// The most that a trial writes until its set is steady.
-pub static UNTIL_STEADY: ParameterDef = ParameterDef {
-    name: "until_steady",
-    help: "life: after the ten tenths write more, each like them, until neither speed nor files rise or fall throughout the last five; at most N times the turnover",
-    read: |text| match count("until_steady", text, 1)? {
-        times if times.parse::<u64>().is_ok_and(|times| times <= MOST_TURNOVERS) => Ok(times),
-        times => Err(format!("until_steady is {times}: it must be at most {MOST_TURNOVERS}")),
-    },
-    ..ParameterDef::NUMBER
-};
-
-/// The loads at which bursts are sent.
-pub static BURSTS: ParameterDef = ParameterDef {
-    name: "bursts",
-    value_name: "LOADS",
-    help: "life: afterwards send steps by a schedule at these loads, each with a burst of ten times as many and a pause: shares of the store's own speed (such as 10%,50%,90%) or steps a second (5000/s)",
-    form: ParameterForm::List,
-    read: |text| read_list::<BurstLoad>("bursts", text),
-    ..ParameterDef::WORD
-};
-
-/// The time of a load with its burst and its pause.
-pub static BURST_PERIOD: ParameterDef = ParameterDef {
-    name: "burst_period",
-    value_name: "TIME",
-    help: "life: the time of each load of --bursts; a 60th of it is the burst, a sixth of it the pause",
-    default: Some("60000ms"),
-    read: |text| match text.parse::<Period>()? {
-        Period(time) if time < LEAST_PERIOD => {
-            Err(format!("burst_period is {text}: it must be at least {}ms", LEAST_PERIOD.as_millis()))
-        }
-        time => Ok(time.to_string()),
-    },
-    ..ParameterDef::WORD
-};
-
-const LEAST_PERIOD: Duration = Duration::from_millis(600);
-
-const MOST_TURNOVER: u64 = 100_000;
-
-/// The memory for the histograms of all tenths is taken before the first.
-const MOST_TURNOVERS: u64 = 10;
+use crate::workload::parameter::AfterLoad;
+use crate::workload::parameter::Parameters;
 
 /// The parts of a trial, each of which has its figures.
 pub const TENTHS: usize = 10;
@@ -119,18 +63,18 @@ pub struct LifeParameters {
 impl LifeParameters {
     /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> LifeParameters {
-        let (records, turnover) = (cell.records().from, parameters.get(&TURNOVER).unwrap_or(1_u64));
+        let (records, turnover) = (cell.records().from, parameters.turnover.map_or(10, |times| times.0));
         LifeParameters {
             churn: Churn::of(cell.text(Axis::CHURN)),
             records,
             threads: cell.threads().into(),
             steps: (records * turnover).div_ceil(TENTHS as u64),
-            until_steady: parameters.get(&UNTIL_STEADY).unwrap_or(1),
-            batch: parameters.get(&BATCH).unwrap_or(1),
-            after_load: AfterLoad::of(parameters),
+            until_steady: parameters.until_steady.map_or(1, |times| times.0 as usize),
+            batch: parameters.batch() as usize,
+            after_load: parameters.after_load(),
             gives_back_beside: gives_back_beside(cell),
-            bursts: parameters.list(&BURSTS),
-            burst_period: parameters.get(&BURST_PERIOD).map_or(Duration::ZERO, |Period(time)| time),
+            bursts: parameters.bursts.as_ref().map_or(Vec::new(), |loads| loads.0.clone()),
+            burst_period: parameters.burst_period.map_or(Duration::from_secs(60), |time| time.0),
         }
     }
 }
@@ -183,7 +127,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
                 let why = "a backup and large batches are not looked at together";
                 return Err(Reason::Contradiction { why: why.into() });
             }
-            _ if has_others(case.cell) && !case.parameters.list::<BurstLoad>(&BURSTS).is_empty() => {
+            _ if has_others(case.cell) && case.parameters.bursts.is_some() => {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(Reason::Contradiction { why: why.into() });
             }
@@ -210,7 +154,7 @@ fn is_in_waves(cell: &Cell) -> bool {
 fn waves(case: &Case<'_>) -> Result<(), Reason> {
     let why = if case.cell.record_size().even().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
         "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
-    } else if case.parameters.get::<usize>(&UNTIL_STEADY).is_some() {
+    } else if case.parameters.until_steady.is_some() {
         "a set whose values grow and shrink is never steady: ask for waves without until_steady"
     } else {
         return Ok(());
@@ -294,7 +238,7 @@ mod tests {
             cell.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |turnover: &str| {
-            let parameters = Parameters::default().with(&TURNOVER, turnover).unwrap();
+            let parameters = Parameters::default().with("turnover", turnover).unwrap();
             let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 20);
             assert!(held(&case) == 100_000.0 && memory(&case) > 100_000.0);
             (LifeParameters::of(&cell, &parameters).steps, time(&case, &probe).trial_s)
@@ -302,11 +246,6 @@ mod tests {
         let (once, ten) = (of("1"), of("10"));
         assert_eq!((once.0, ten.0), (100, 1_000));
         assert!(once.1 > 2.0 && ten.1 > 20.0, "{once:?} {ten:?}");
-        assert!((TURNOVER.read)("0").is_err() && (TURNOVER.read)("1000000").is_err());
-        for wrong in ["0", "11", "many"] {
-            assert!((UNTIL_STEADY.read)(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!((UNTIL_STEADY.read)("10").as_deref(), Ok("10"));
     }
 
     #[test]
@@ -348,17 +287,5 @@ mod tests {
             );
         }
         assert_eq!(reason(&[], MEMORY), None);
-    }
-
-    #[test]
-    fn loads_of_bursts_are_shares_or_speeds_and_last_long_enough_to_be_seen() {
-        assert_eq!((BURSTS.read)("10%, 90%, 2000/s").as_deref(), Ok("10%,90%,2000/s"));
-        for wrong in ["0.5", "50%,50%", "120%", "", "0/s", "1e9/s", "fast/s"] {
-            assert!((BURSTS.read)(wrong).is_err(), "{wrong}");
-        }
-        let default = BURST_PERIOD.default.unwrap();
-        assert_eq!((BURST_PERIOD.read)(default).as_deref(), Ok(default));
-        assert_eq!((BURST_PERIOD.read)("1m").as_deref(), Ok(default));
-        assert!((BURST_PERIOD.read)("0.1s").unwrap_err().contains("at least 600ms"));
     }
 }

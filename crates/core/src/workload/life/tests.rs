@@ -9,7 +9,7 @@ use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
-use crate::workload::parameter::{ParameterDef, Parameters};
+use crate::workload::parameter::Parameters;
 
 mod meanwhile;
 
@@ -20,7 +20,7 @@ fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<M
 
 /// The same with more parameters; nobody waits for rest.
 fn trial_with(
-    more: &[(&'static ParameterDef, &str)],
+    more: &[(&str, &str)],
     stores: &[StoreDef],
     store: &str,
     churn: &str,
@@ -31,11 +31,11 @@ fn trial_with(
 /// The same on more axes.
 fn trial_on(
     axes: &[(Axis, &str)],
-    more: &[(&'static ParameterDef, &str)],
+    more: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),
 ) -> std::result::Result<Measured, Ended> {
-    let all = more.iter().copied().chain([(&AFTER_LOAD, "at-once")]);
+    let all = more.iter().copied().chain([("after_load", "at-once")]);
     let parameters =
         all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -206,7 +206,7 @@ fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
 fn threads_write_the_set_together_and_each_has_its_own_records() {
     for churn in crate::axis::life::CHURNS {
         let threads = [(Axis::THREADS, "3")];
-        let bursts = [(&parameters::BURSTS, "10%"), (&parameters::BURST_PERIOD, "600ms")];
+        let bursts = [("bursts", "10%"), ("burst_period", "600ms")];
         let measured = trial_on(&threads, &bursts, &[MEMORY], ("memory", churn)).unwrap();
         let count = |name| measured.operation(name).map_or(0, |one| one.count);
         let writes =
@@ -256,7 +256,7 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
     // Bursts last 20 ms, in which some hundreds of steps come.
-    let bursts = [(&parameters::BURSTS, "50%,5%"), (&parameters::BURST_PERIOD, "1200ms")];
+    let bursts = [("bursts", "50%,5%"), ("burst_period", "1200ms")];
     let measured = trial_with(&bursts, &stores, "memory", "uniform").unwrap();
     let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
     assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 1_200_000_000));
@@ -290,7 +290,7 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
 fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
     let leaks = [StoreDef { open: Ok(&wrong::<1>), ..MEMORY }];
     let until = |stores, most| {
-        let more = [(&parameters::UNTIL_STEADY, most)];
+        let more = [("until_steady", most)];
         trial_with(&more, stores, "memory", "uniform").unwrap().rounds
     };
     assert_eq!(until(&leaks, "2").len(), 2 * TENTHS);

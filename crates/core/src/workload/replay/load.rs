@@ -6,7 +6,7 @@ use crate::store::Session;
 use crate::trace::{Does, Entry, Facts, Reader, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;
-use crate::workload::parameter::common::AfterLoad;
+use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 

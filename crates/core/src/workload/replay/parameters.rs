@@ -6,71 +6,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::shown::quoted;
-use crate::trace::{Ask, Facts, Form};
-use crate::units::parse_count;
+use crate::trace::{Ask, Facts};
+use crate::units::as_text;
 use crate::words::words;
-use crate::workload::parameter::common::AfterLoad;
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
-
-/// The trace's file.
-pub static TRACE: ParameterDef = ParameterDef {
-    name: "trace",
-    value_name: "FILE",
-    help: "Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain, gzip or zstd",
-    form: ParameterForm::File,
-    read: |text| Ok(text.to_owned()),
-    ..ParameterDef::WORD
-};
-
-/// The form in which the trace is written.
-pub static TRACE_FORMAT: ParameterDef = ParameterDef {
-    name: "trace_format",
-    value_name: "FORMAT",
-    help: "How the trace is written: csv, twitter, rocksdb [default: the file tells]",
-    read: |text| text.parse::<Form>().map(|form| form.name().into()),
-    ..ParameterDef::WORD
-};
-
-/// The speed at which it is played.
-pub static SPEED: ParameterDef = ParameterDef {
-    name: "speed",
-    value_name: "SPEED",
-    help: "Speed of a replay: max (as fast as it goes), 1 (at the trace's own times), 10 (ten times faster)",
-    default: Some("max"),
-    read: |text| text.parse::<Speed>().map(|speed| speed.to_string()),
-    ..ParameterDef::WORD
-};
-
-/// The records that are in the store before the first operation.
-pub static LOAD: ParameterDef = ParameterDef {
-    name: "load",
-    value_name: "WHAT",
-    help: "Load before a replay: read-first (keys that the trace reads before it writes them), nothing",
-    default: Some("read-first"),
-    read: |text| text.parse::<Loads>().map(|loads| loads.name().into()),
-    ..ParameterDef::WORD
-};
-
-/// The part of the trace that is played.
-pub static LIMIT: ParameterDef = ParameterDef {
-    name: "limit",
-    help: "Replay only the first N operations of the trace",
-    read: |text| match parse_count(text)? {
-        0 => Err("limit is 0: it must be at least 1".into()),
-        count => Ok(count.to_string()),
-    },
-    ..ParameterDef::NUMBER
-};
-
-/// The facts that were found out about the trace before the run.
-pub static TRACE_FACTS: ParameterDef = ParameterDef {
-    name: "trace_facts",
-    value_name: "FACTS",
-    help: "What the trace is like, which storebench finds out before a run",
-    form: ParameterForm::Found,
-    read: |text| text.parse::<Facts>().map(|facts| facts.to_string()),
-    ..ParameterDef::WORD
-};
+use crate::workload::parameter::AfterLoad;
+use crate::workload::parameter::Parameters;
 
 /// The speed at which a trace is played.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,6 +47,8 @@ impl FromStr for Speed {
     }
 }
 
+as_text!(Speed);
+
 /// The records that are in the store before the first operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
@@ -118,6 +60,7 @@ pub enum Loads {
 }
 
 words!(Loads, "{} is nothing to load: use read-first or nothing");
+as_text!(Loads);
 
 /// The values that parameters give.
 #[derive(Debug, Clone)]
@@ -139,14 +82,14 @@ pub struct ReplayParameters {
 impl ReplayParameters {
     /// The values that parameters give; `None` where no trace is named, or it was not looked at.
     pub fn of(parameters: &Parameters) -> Option<ReplayParameters> {
-        let facts: Facts = parameters.get(&TRACE_FACTS)?;
+        let facts = parameters.trace_facts.clone()?;
         Some(ReplayParameters {
-            trace: parameters.get(&TRACE)?,
-            ask: Ask { form: Some(facts.form), limit: parameters.get(&LIMIT) },
+            trace: PathBuf::from(parameters.trace.as_ref()?),
+            ask: Ask { form: Some(facts.form), limit: parameters.limit.map(|count| count.0) },
             facts,
-            speed: parameters.get(&SPEED).unwrap_or(Speed::Max),
-            loads: parameters.get(&LOAD) != Some(Loads::Nothing),
-            after_load: AfterLoad::of(parameters),
+            speed: parameters.speed.unwrap_or(Speed::Max),
+            loads: parameters.load != Some(Loads::Nothing),
+            after_load: parameters.after_load(),
         })
     }
 
@@ -161,22 +104,5 @@ impl ReplayParameters {
     /// Whether the facts are of just what is played: in a trial of settings, less is.
     pub fn is_whole(&self) -> bool {
         self.ask.limit.unwrap_or_default() == self.facts.limit
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn speeds_and_loads_are_read() {
-        assert_eq!((SPEED.read)("max"), Ok("max".into()));
-        assert_eq!((SPEED.read)("10"), Ok("10".into()));
-        assert_eq!((SPEED.read)("0.50"), Ok("0.5".into()));
-        for text in ["0", "-1", "fast", "inf", "NaN"] {
-            assert!((SPEED.read)(text).is_err(), "{text}");
-        }
-        assert!((LOAD.read)("all").is_err() && (LIMIT.read)("0").is_err());
-        assert_eq!((LIMIT.read)("1M"), Ok("1000000".into()));
     }
 }

@@ -1,7 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::parameters::{LIMIT, LOAD, SPEED, TRACE, TRACE_FACTS};
 use super::*;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
@@ -12,30 +11,24 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
 use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
-use crate::workload::parameter::common::AFTER_LOAD;
 use crate::workload::spec::{Asked, Ended, Spec};
 
 /// Plays a trace on a store.
-fn play(
-    store: StoreDef,
-    text: &str,
-    threads: &str,
-    parameters: &[(&'static crate::workload::parameter::ParameterDef, &str)],
-) -> Result<Measured, Ended> {
+fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)]) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, text).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let mut all = Parameters::default().with(&TRACE, path.to_str().unwrap()).unwrap();
+    let mut all = Parameters::default().with("trace", path.to_str().unwrap()).unwrap();
     for (parameter, value) in parameters {
         all = all.with(parameter, value).unwrap();
     }
-    let ask = Ask { form: None, limit: all.get(&LIMIT) };
+    let ask = Ask { form: None, limit: all.limit.map(|count| count.0) };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
-    let all = all.with(&TRACE_FACTS, &summary.facts.to_string()).unwrap();
+    let all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     // Other tests of this process are at work all the time.
-    let all = all.with(&AFTER_LOAD, "at-once").unwrap();
+    let all = all.with("after_load", "at-once").unwrap();
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
         seed: 3,
@@ -85,7 +78,7 @@ fn what_is_read_first_is_loaded_or_missed() {
             assert_eq!(told("operations_not_played"), "1");
             let changed = if store.capabilities.any_byte_in_keys { "0" } else { "3" };
             assert_eq!(told("operations_with_a_key_made_to_fit"), changed, "{name}");
-            let measured = play(store.clone(), SMALL, threads, &[(&LOAD, "nothing")]).unwrap();
+            let measured = play(store.clone(), SMALL, threads, &[("load", "nothing")]).unwrap();
             assert_eq!(counts(&measured)[1..3], [("get", 2), ("miss", 2)], "{name}");
             assert_eq!((measured.load.records, measured.stored.records), (0, 3), "{name}");
         }
@@ -102,7 +95,7 @@ fn made_traces_are_played_whole_and_read_back() {
     let measured = play(MEMORY, &like.rocksdb(), "2", &[]).unwrap();
     let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
-    let measured = play(MEMORY, &like.rocksdb(), "1", &[(&LIMIT, "77")]).unwrap();
+    let measured = play(MEMORY, &like.rocksdb(), "1", &[("limit", "77")]).unwrap();
     assert_eq!(played(&measured), 77);
 }
 
@@ -183,7 +176,7 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     // Twenty sets, each ten milliseconds after the one before; the first operation stalls.
     let sets: String = (1..=20).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 100.0)).collect();
     let text = format!("0,get,stall,100\n{sets}");
-    let measured = play(planted("stalls"), &text, "1", &[(&SPEED, "1")]).unwrap();
+    let measured = play(planted("stalls"), &text, "1", &[("speed", "1")]).unwrap();
     let set = measured.operations.iter().find(|one| one.operation == "set").unwrap();
     let stood_still =
         measured.statistics.iter().find(|one| one.name == "replay.schedule_stood_still_us").unwrap();
@@ -204,13 +197,13 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
 #[test]
 fn operations_never_begin_before_they_are_due() {
     let text: String = (0..40).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 200.0)).collect();
-    let slow = play(NULL, &text, "2", &[(&SPEED, "0.5")]).unwrap();
+    let slow = play(NULL, &text, "2", &[("speed", "0.5")]).unwrap();
     // The last is due 195 ms after the first, at half speed 390.
     assert!(slow.operations[0].wall_ns >= 390_000_000, "{}", slow.operations[0].wall_ns);
     assert!(slow.operations[0].rate_over_ns.is_some());
     // Twitter's whole seconds are spread: the third of three is due two thirds of a second after the first.
     let text: String = (0..3).map(|n| format!("5,key{n:08},11,10,1,set,0\n")).collect();
-    let spread = play(NULL, &text, "1", &[(&SPEED, "2")]).unwrap();
+    let spread = play(NULL, &text, "1", &[("speed", "2")]).unwrap();
     assert!(spread.operations[0].wall_ns >= 333_000_000, "{}", spread.operations[0].wall_ns);
 }
 

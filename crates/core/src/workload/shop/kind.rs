@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::shown::quoted;
+use crate::units::as_text;
 use crate::words::words;
 
 /// A kind of transaction.
@@ -35,6 +36,9 @@ pub struct Shares([f64; 3]);
 const MOST_WEIGHT: f64 = 1e6;
 
 impl Shares {
+    /// What a shop does that nothing else is said of.
+    pub const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
+
     /// As parts of 1.
     pub fn parts(self) -> [f64; 3] {
         let sum: f64 = self.0.iter().sum();
@@ -54,6 +58,8 @@ impl fmt::Display for Shares {
         f.write_str(&words.join(","))
     }
 }
+
+as_text!(Shares);
 
 impl FromStr for Shares {
     type Err = String;

@@ -12,37 +12,9 @@ use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::Reason;
 use crate::store::Guarantee;
-use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{AfterLoad, DURATION, OPERATIONS};
-use crate::workload::parameter::{ParameterDef, Parameters};
-
-/// The share of each kind of transaction.
-pub static SHARES: ParameterDef = ParameterDef {
-    name: "shares",
-    value_name: "NAME=SHARE,...",
-    help: "shop: how often each transaction comes: orders=25,buy=50,restock=25",
-    default: Some("orders=25,buy=50,restock=25"),
-    read: |text| text.parse::<Shares>().map(|shares| shares.to_string()),
-    ..ParameterDef::WORD
-};
-
-/// The length of an epoch.
-pub static EPOCH: ParameterDef = ParameterDef {
-    name: "epoch",
-    value_name: "TIME",
-    help: "shop: show throughput and latency for each stretch of this length",
-    default: Some("1m"),
-    read: |text| match text.parse::<Period>()? {
-        Period(time) if time < LEAST_EPOCH => Err(format!("epoch = {text}: it must be at least 100ms")),
-        Period(time) if time > MOST_EPOCH => Err(format!("epoch = {text}: it must be at most 1h")),
-        time => Ok(time.to_string()),
-    },
-    ..ParameterDef::WORD
-};
-
-const LEAST_EPOCH: Duration = Duration::from_millis(100);
-const MOST_EPOCH: Duration = Duration::from_secs(3600);
+use crate::workload::parameter::AfterLoad;
+use crate::workload::parameter::Parameters;
 
 /// Threads that make rows while the tables are loaded, at most.
 pub const MOST_MAKERS: usize = 4;
@@ -105,8 +77,7 @@ impl ShopParameters {
                 cell.machine()
             )
         })?;
-        let until = parameters.get::<Period>(&DURATION).map(|time| time.0);
-        let default = || Err("shares are missing".to_owned());
+        let until = parameters.duration();
         Ok(ShopParameters {
             data_bytes,
             indexed: cell.text(Axis::INDEX) != "none",
@@ -114,14 +85,14 @@ impl ShopParameters {
                 "unsorted" => LoadOrder::Unsorted,
                 _ => LoadOrder::Sorted,
             },
-            shares: parameters.get(&SHARES).map_or_else(default, Ok)?,
+            shares: parameters.shares.unwrap_or(Shares::COMMON),
             operations: match until {
                 Some(_) => u64::MAX / 2,
-                None => parameters.get(&OPERATIONS).unwrap_or(1),
+                None => parameters.operations(),
             },
             until,
-            epoch: parameters.get::<Period>(&EPOCH).map_or(MOST_EPOCH, |epoch| epoch.0),
-            after_load: AfterLoad::of(parameters),
+            epoch: parameters.epoch.map_or(Duration::from_secs(60), |epoch| epoch.0),
+            after_load: parameters.after_load(),
             threads: u64::from(cell.threads()).max(1),
             rate: cell.rate(),
         })
@@ -244,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_cell_and_its_parameters_say_what_is_done() {
-        let parameters = Parameters::default().with(&OPERATIONS, "10").unwrap();
-        let parameters = parameters.with(&SHARES, "buy=1").unwrap().with(&EPOCH, "5s").unwrap();
+        let parameters = Parameters::default().with("operations", "10").unwrap();
+        let parameters = parameters.with("shares", "buy=1").unwrap().with("epoch", "5s").unwrap();
         let asked =
             cell("memory", &[(Axis::INDEX, "none"), (Axis::LOAD_ORDER, "unsorted"), (Axis::THREADS, "3")]);
         let work = ShopParameters::of(&asked, &parameters, None).unwrap();
@@ -255,12 +226,11 @@ mod tests {
             (1.0, Duration::from_secs(5), None)
         );
         assert_eq!([0, 1, 2].map(|thread| work.operations_of(thread)), [4, 3, 3]);
-        let timed = parameters.with(&DURATION, "2s").unwrap();
+        let timed = parameters.with("duration", "2s").unwrap();
         let plain = ShopParameters::of(&cell("memory", &[]), &timed, None).unwrap();
         assert_eq!((plain.indexed, plain.order), (true, LoadOrder::Sorted));
         assert_eq!(plain.until, Some(Duration::from_secs(2)));
         assert!(plain.operations_of(0) > 1 << 60);
-        assert!((EPOCH.read)("1ms").is_err() && (EPOCH.read)("2h").is_err());
     }
 
     #[test]

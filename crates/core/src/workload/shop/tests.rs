@@ -12,7 +12,6 @@ use crate::store::{OpenOptions, Result, Session, Store, StoreDef, StoreError, Tr
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::table::parameter;
 
 /// Runs a trial of the only store.
 fn trial(
@@ -29,7 +28,7 @@ fn trial(
         .iter()
         // Other tests of this process are at work all the time.
         .chain(&[("after_load", "at-once")])
-        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec::alone(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })

@@ -29,7 +29,7 @@ use crate::workload::crew::{self, held, own};
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
-use crate::workload::parameter::common::{AFTER_LOAD, AfterLoad, EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::AfterLoad;
 
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
@@ -51,7 +51,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::RATE,
         Axis::TUNING,
     ],
-    parameters: &[&OPERATIONS, &parameters::BODY, &EQUAL_CACHE, &AFTER_LOAD],
+    parameters: &["operations", "body", "equal_cache", "after_load"],
     operations: &["insert", "update", "delete"],
     reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
@@ -82,7 +82,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // Of `default`, it is the settings that decide which tier is given.
     let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
-    let after = AfterLoad::of(&spec.parameters);
+    let after = spec.parameters.after_load();
     let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
     trial.worked()?;
     let [lane] = lanes.map(own);

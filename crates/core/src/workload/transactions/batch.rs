@@ -25,7 +25,6 @@ use crate::workload::crew::{self, own};
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::parameter::common::EQUAL_CACHE;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
@@ -44,7 +43,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::BACKGROUND,
         Axis::TUNING,
     ],
-    parameters: &[&parameters::REST, &EQUAL_CACHE],
+    parameters: &["rest", "equal_cache"],
     operations: &["insert", "select", "delete"],
     reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Memory],

@@ -1,61 +1,25 @@
 //! The work of a trial, the time and room that it takes, and the reasons for which a cell can't be run.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::definition::{Definition, Kind, Span};
 use super::law::Space as Records;
 use super::name::LONGEST;
-use super::property::Properties;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::Reason;
 use crate::store::{Guarantee, Kind as StoreKind};
-use crate::units::Period;
+use crate::units::{Period, as_text};
 use crate::words::words;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::common::{AfterLoad, BATCH, DURATION, OPERATIONS, count};
-use crate::workload::parameter::{ParameterDef, Parameters};
-
-/// When a trial's requests end at the latest.
-pub static MAX_TIME: ParameterDef = ParameterDef {
-    name: "max_time",
-    value_name: "TIME",
-    help: "ycsb: stop after this time, even if fewer than --operations are done; none: don't",
-    read: |text| match text {
-        "none" => Ok(text.into()),
-        time => (DURATION.read)(time).map_err(|wrong| wrong.replacen("duration", "max_time", 1)),
-    },
-    ..ParameterDef::WORD
-};
-
-/// The number of times that the requests are sent to one database.
-pub static ROUNDS: ParameterDef = ParameterDef {
-    name: "rounds",
-    help: "ycsb: send --operations so many times to one database, with figures and disk size after each round",
-    default: Some("1"),
-    read: |text| match count("rounds", text, 1)? {
-        rounds if rounds.parse::<u64>().is_ok_and(|rounds| rounds <= MOST_ROUNDS) => Ok(rounds),
-        rounds => Err(format!("rounds is {rounds}: it must be at most {MOST_ROUNDS}")),
-    },
-    ..ParameterDef::NUMBER
-};
-
-/// The work that is done between rounds.
-pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
-    name: "between_rounds",
-    value_name: "WHAT",
-    help: "ycsb: between rounds, do nothing to the store, or close it and open it again (close)",
-    default: Some("nothing"),
-    read: |text| text.parse::<Between>().map(|between| between.name().into()),
-    ..ParameterDef::WORD
-};
-
-/// Histograms of every round are kept.
-const MOST_ROUNDS: u64 = 100;
+use crate::workload::parameter::Parameters;
+use crate::workload::parameter::{self, AfterLoad};
 
 /// The step between rounds, beside measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
@@ -67,7 +31,34 @@ pub enum Between {
     Close,
 }
 
-words!(Between, "between_rounds = {}: use nothing or close");
+words!(Between, "{}: use nothing or close");
+as_text!(Between);
+
+/// When a trial's requests end at the latest, if they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaxTime(pub Option<Duration>);
+
+impl fmt::Display for MaxTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("none"),
+            Some(time) => Period(time).fmt(f),
+        }
+    }
+}
+
+impl FromStr for MaxTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MaxTime, String> {
+        match text {
+            "none" => Ok(MaxTime(None)),
+            text => text.parse::<parameter::Time<1>>().map(|time| MaxTime(Some(time.0))),
+        }
+    }
+}
+
+as_text!(MaxTime);
 
 /// Starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -117,7 +108,7 @@ impl YcsbParameters {
     /// # Errors
     /// Where they contradict one another.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
-        let properties = Properties::of(parameters);
+        let properties = parameters.properties.clone().unwrap_or_default();
         let name = cell.text(Axis::WORKLOAD);
         let definition = Definition::of(name, &properties, cell.text(Axis::DISTRIBUTION))?;
         let records = cell.records();
@@ -132,14 +123,14 @@ impl YcsbParameters {
                 records.from
             ));
         }
-        let duration = parameters.get::<Period>(&DURATION).map(|time| time.0);
-        let most = parameters.get::<Period>(&MAX_TIME).map(|time| time.0);
+        let duration = parameters.duration();
+        let most = parameters.max_time.and_then(|MaxTime(most)| most);
         let operations = match duration {
             _ if definition.loads => own,
             Some(_) => u64::MAX / 2,
-            None => parameters.get(&OPERATIONS).unwrap_or(1),
+            None => parameters.operations(),
         };
-        let rounds = parameters.get(&ROUNDS).unwrap_or(1);
+        let rounds = parameters.rounds.map_or(1, |count| count.0 as usize);
         if definition.loads && rounds > 1 {
             return Err(format!(
                 "the workload load fills an empty store: that can't be done in {rounds} rounds"
@@ -147,7 +138,7 @@ impl YcsbParameters {
         }
         Ok(YcsbParameters {
             rounds,
-            between: parameters.get(&BETWEEN_ROUNDS).filter(|_| rounds > 1).unwrap_or(Between::Nothing),
+            between: parameters.between_rounds.filter(|_| rounds > 1).unwrap_or(Between::Nothing),
             loaded: if definition.loads { 0 } else { own },
             room: records.to - first,
             definition,
@@ -155,8 +146,8 @@ impl YcsbParameters {
             until: duration.into_iter().chain(most).min(),
             threads: cell.threads().into(),
             rate: cell.rate(),
-            batch: parameters.get(&BATCH).unwrap_or(1),
-            after_load: AfterLoad::of(parameters),
+            batch: parameters.batch(),
+            after_load: parameters.after_load(),
             age: cell.age(),
         })
     }
@@ -309,7 +300,6 @@ mod tests {
     use super::*;
     use crate::store::{Capabilities, StoreDef, Threads};
     use crate::stores::{MEMORY, NULL};
-    use crate::workload::ycsb::property::PROPERTIES;
 
     fn cell(workload: &str, more: &[(Axis, &str)]) -> Cell {
         let plain = [(Axis::STORE, "memory"), (Axis::WORKLOAD, workload), (Axis::RECORDS, "1000")];
@@ -317,38 +307,38 @@ mod tests {
         all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
-    fn parameters(all: &[(&ParameterDef, &str)]) -> Parameters {
+    fn parameters(all: &[(&str, &str)]) -> Parameters {
         all.iter().fold(Parameters::default(), |given, (name, text)| given.with(name, text).unwrap())
     }
 
     #[test]
     fn records_and_requests_are_counted() {
-        let work = |workload, given: &[(&ParameterDef, &str)]| {
+        let work = |workload, given: &[(&str, &str)]| {
             YcsbParameters::of(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given)).unwrap()
         };
-        let d = work("D", &[(&OPERATIONS, "1000")]);
+        let d = work("D", &[("operations", "1000")]);
         assert_eq!((d.loaded, d.operations, d.most_records()), (1000, 1000, 1000 + 50 + 12));
         assert_eq!((0..3).map(|thread| d.operations_of(thread)).collect::<Vec<_>>(), [334, 333, 333]);
         assert_eq!(work("A", &[]).most_records(), 1000);
-        let load = work("load", &[(&OPERATIONS, "7")]);
+        let load = work("load", &[("operations", "7")]);
         assert_eq!((load.loaded, load.operations, load.most_records()), (0, 1000, 1000));
-        let timed = work("D", &[(&DURATION, "2s"), (&MAX_TIME, "1s")]);
+        let timed = work("D", &[("duration", "2s"), ("max_time", "1s")]);
         assert_eq!((timed.until, timed.most_records()), (Some(Duration::from_secs(1)), 5000));
-        let uncapped = work("A", &[(&OPERATIONS, "10"), (&MAX_TIME, "none")]);
+        let uncapped = work("A", &[("operations", "10"), ("max_time", "none")]);
         assert_eq!(uncapped.until, None);
-        let capped = work("A", &[(&OPERATIONS, "10"), (&MAX_TIME, "1s")]);
+        let capped = work("A", &[("operations", "10"), ("max_time", "1s")]);
         assert_eq!((capped.until, capped.operations), (Some(Duration::from_secs(1)), 10));
-        let rounds = work("D", &[(&OPERATIONS, "1000"), (&ROUNDS, "3"), (&BETWEEN_ROUNDS, "close")]);
+        let rounds = work("D", &[("operations", "1000"), ("rounds", "3"), ("between_rounds", "close")]);
         assert_eq!((rounds.operations, rounds.most_records()), (1000, 1000 + 3 * (50 + 12)));
         assert_eq!((rounds.rounds, rounds.between), (3, Between::Close));
-        assert_eq!(work("A", &[(&BETWEEN_ROUNDS, "close")]).between, Between::Nothing, "there is one round");
-        let rest = work("C", &[(&PROPERTIES, "insertstart=400,insertcount=600")]);
+        assert_eq!(work("A", &[("between_rounds", "close")]).between, Between::Nothing, "there is one round");
+        let rest = work("C", &[("properties", "insertstart=400,insertcount=600")]);
         assert_eq!((rest.loaded, rest.definition.naming.first), (600, 400));
     }
 
     #[test]
     fn what_can_not_be_is_left_out_with_its_reason() {
-        let reason = |cell: Cell, given: &[(&ParameterDef, &str)], stores: &[StoreDef]| {
+        let reason = |cell: Cell, given: &[(&str, &str)], stores: &[StoreDef]| {
             let parameters = parameters(given);
             super::reason(&Case::alone(&cell, &parameters, stores, 1 << 20))
         };
@@ -359,9 +349,9 @@ mod tests {
             ..MEMORY
         };
         assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore { .. })));
-        assert_eq!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")], &[MEMORY]), None);
+        assert_eq!(reason(cell("A", &[]), &[("properties", "fieldcount=1")], &[MEMORY]), None);
         assert!(matches!(
-            reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=99")], &[MEMORY]),
+            reason(cell("A", &[]), &[("properties", "fieldcount=99")], &[MEMORY]),
             Some(Reason::TooLarge { .. })
         ));
         assert_eq!(
@@ -370,11 +360,11 @@ mod tests {
         );
         let closed = reason(
             cell("C", &[]),
-            &[(&ROUNDS, "2"), (&BETWEEN_ROUNDS, "close"), (&PROPERTIES, "fieldcount=1")],
+            &[("rounds", "2"), ("between_rounds", "close"), ("properties", "fieldcount=1")],
             &[MEMORY],
         );
         assert_eq!(closed, Some(Reason::LosesRounds { store: "memory".into() }));
-        let loaded = reason(cell("load", &[]), &[(&ROUNDS, "2")], &[MEMORY]).unwrap();
+        let loaded = reason(cell("load", &[]), &[("rounds", "2")], &[MEMORY]).unwrap();
         assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
         let two = cell("A", &[(Axis::THREADS, "2")]);
         assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory".into(), threads: 2 }));
@@ -383,7 +373,7 @@ mod tests {
             ("insertstart=10,insertcount=20", "not all of 1000 records"),
             ("readproportion=0,updateproportion=0", "all proportions are 0"),
         ] {
-            let why = reason(cell("A", &[]), &[(&PROPERTIES, properties)], &[MEMORY]).unwrap();
+            let why = reason(cell("A", &[]), &[("properties", properties)], &[MEMORY]).unwrap();
             assert!(why.to_string().contains(says), "{why}");
         }
     }
@@ -396,18 +386,9 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_some_and_not_too_many() {
-        assert_eq!((ROUNDS.read)("10"), Ok("10".into()));
-        for text in ["0", "101", "some"] {
-            assert!((ROUNDS.read)(text).is_err(), "{text}");
-        }
-        assert!((BETWEEN_ROUNDS.read)("sleep").unwrap_err().contains("nothing or close"));
-    }
-
-    #[test]
     fn more_work_takes_longer_and_more_memory() {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let of = |cell: Cell, given: &[(&ParameterDef, &str)]| {
+        let of = |cell: Cell, given: &[(&str, &str)]| {
             let parameters = parameters(given);
             let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 30);
             (time(&case, &probe).trial_s, memory(&case))
@@ -415,11 +396,11 @@ mod tests {
         let c = of(cell("C", &[]), &[]);
         assert!(of(cell("U", &[(Axis::GUARANTEE, "power")]), &[]).0 > c.0 + 0.9);
         assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[]).0 > 100.0);
-        assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[(&MAX_TIME, "5s")]).0 < c.0 + 5.1);
-        let rounds = of(cell("C", &[(Axis::RATE, "10/s")]), &[(&ROUNDS, "5")]);
+        assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[("max_time", "5s")]).0 < c.0 + 5.1);
+        let rounds = of(cell("C", &[(Axis::RATE, "10/s")]), &[("rounds", "5")]);
         assert!(rounds.0 > 500.0 && rounds.1 > c.1);
         assert!(
-            of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")]).1 < c.1
+            of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[("properties", "fieldcount=1")]).1 < c.1
         );
     }
 }

@@ -4,21 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
 use crate::error::meant;
 use crate::shown::quoted;
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
-
-/// The part of the work that YCSB's properties define.
-pub static PROPERTIES: ParameterDef = ParameterDef {
-    name: "properties",
-    value_name: "NAME=VALUE,...",
-    help: "ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100; of one: A/fieldcount=1",
-    form: ParameterForm::List,
-    read: |text| text.parse::<Properties>().map(|properties| properties.to_string()),
-    ..ParameterDef::WORD
-};
+use crate::workload::parameter::{read_words, write_words};
 
 /// The longest name of a key: what every store takes.
 const MOST_PADDING: u64 = 28;
@@ -154,11 +146,6 @@ const EVERY: &str = "";
 const OF_WORKLOAD: char = '/';
 
 impl Properties {
-    /// Those that a plan names.
-    pub fn of(parameters: &Parameters) -> Properties {
-        parameters.get(&PROPERTIES).unwrap_or_default()
-    }
-
     /// Puts a value in.
     ///
     /// # Errors
@@ -225,6 +212,18 @@ impl fmt::Display for Properties {
         };
         let all: Vec<String> = self.0.iter().map(one).collect();
         f.write_str(&all.join(","))
+    }
+}
+
+impl Serialize for Properties {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        write_words(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        read_words(from)
     }
 }
 

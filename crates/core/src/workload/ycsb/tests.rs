@@ -22,13 +22,13 @@ fn trial(
     let all = plain.iter().chain(axes);
     let cell = all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     // Other tests of this process are at work all the time.
-    let parameters = Parameters::default().with(&AFTER_LOAD, "at-once").unwrap();
-    let parameters = parameters.with(&OPERATIONS, "150").unwrap();
+    let parameters = Parameters::default().with("after_load", "at-once").unwrap();
+    let parameters = parameters.with("operations", "150").unwrap();
     let spec = Spec::alone(
         cell,
         directory,
         WORKLOAD.name.parse().unwrap(),
-        parameters.with(&property::PROPERTIES, properties).unwrap(),
+        parameters.with("properties", properties).unwrap(),
     );
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }

@@ -12,9 +12,8 @@ use storebench_core::error::Result;
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, counted, grouped, three_digits};
-use storebench_core::workload::crud::parameters::{self, CrudParameters};
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::parameter::common::OPERATIONS;
+use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_core::workload::parameter::{Count, Parameters};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::run::Run;
 use storebench_host::runner::job::{Enough, GoesOn, Job};
@@ -541,9 +540,8 @@ impl<'a> Measuring<'a> {
         let mut all = Vec::new();
         if self.question.reads() && !self.question.cold {
             // No more reads than records: beyond, most would find in memory what an earlier one has read.
-            let reads = operations.min(records.from).to_string();
-            let parameters = Parameters::default().with(&parameters::MIX, "get=1");
-            let parameters = parameters.and_then(|all| all.with(&OPERATIONS, &reads)).unwrap_or_default();
+            let (operations, mix) = (Some(Count(operations.min(records.from))), "get=1".parse().ok());
+            let parameters = Parameters { mix, operations, ..Parameters::default() };
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
         }

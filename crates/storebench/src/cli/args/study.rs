@@ -7,9 +7,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
 use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::piece;
-use storebench_core::workload::parameter::ParameterForm;
+use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, Workload};
-use storebench_core::workload::ycsb::property::PROPERTIES;
 use storebench_host::folder;
 use storebench_host::plan::{self, Plan, STUDIES};
 
@@ -30,9 +29,9 @@ pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
         None => table::all().map(Workload::of).any(|workload| !has(workload, id)),
     };
     let axes = Axis::as_written().into_iter().map(Axis::name);
-    let parameters = table::parameters().into_iter().filter(|own| own.form != ParameterForm::Found);
+    let parameters = Parameters::NAMES.iter().copied().filter(|name| *name != "trace_facts");
     let others = ["like", "clients", "property", "property_files", "each_file"].into_iter();
-    let ids = axes.chain(parameters.map(|own| own.name)).chain(others);
+    let ids = axes.chain(parameters).chain(others);
     ids.filter(hidden).fold(run, |run, id| run.mut_arg(id, |option| option.hide(true)))
 }
 
@@ -41,7 +40,7 @@ fn has(workload: Workload, id: &str) -> bool {
     match id {
         "like" => workload.def().axes.contains(&Axis::RECORD_SIZE),
         "clients" => workload.def().serve.is_some(),
-        "property" | "property_files" | "each_file" => workload.has(PROPERTIES.name),
+        "property" | "property_files" | "each_file" => workload.has("properties"),
         id => workload.has(id) || workload.def().axes.iter().any(|axis| axis.name() == id),
     }
 }
@@ -54,7 +53,7 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");
     let axes = args.axes.axes.named().map(|axis| -> &str { axis.name() });
-    let mut given = like.chain(properties).chain(axes).chain(args.how.work.parameters.names());
+    let mut given = like.chain(properties).chain(axes).chain(args.how.changes.parameters.names());
     given.find(|id| !has(plan.workload, id)).map_or(Ok(()), |id| {
         let option = match id {
             "property" => "-p or -P".into(),

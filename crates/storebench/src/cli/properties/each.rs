@@ -7,8 +7,8 @@ use storebench_core::axis::Value;
 use storebench_core::axis::ycsb::own_name;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Result};
-use storebench_core::workload::ycsb::parameters::ROUNDS;
-use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+use storebench_core::workload::parameter::Count;
+use storebench_core::workload::ycsb::property::{Belongs, Properties, belongs};
 use storebench_host::plan::Changes;
 
 use super::{Given, Texts, last_of_each, misplaced, of_file, of_line, put, stem, tell_idle};
@@ -42,9 +42,9 @@ pub(super) fn changes(args: &PropertyArgs, texts: &Texts) -> Result<Changes> {
     }
     check_same(&shared)?;
     changes.axes.set(Axis::WORKLOAD, workloads);
-    changes.parameters.set(&ROUNDS, "1").map_err(Error::bad_value)?;
+    changes.parameters.rounds = Some(Count(1));
     if !properties.is_empty() {
-        changes.parameters.set(&PROPERTIES, &properties.to_string()).map_err(Error::bad_value)?;
+        changes.parameters.properties = Some(properties);
     }
     Ok(changes)
 }

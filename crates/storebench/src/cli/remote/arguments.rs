@@ -5,8 +5,7 @@ use std::path::Path;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::RunHeader;
 use storebench_core::shown::piece;
-use storebench_core::workload::parameter::{ParameterForm, Parameters};
-use storebench_core::workload::table::parameter;
+use storebench_core::workload::parameter::Parameters;
 use storebench_host::plan::Plan;
 
 use crate::cli::args::{OURS, RunArgs};
@@ -25,14 +24,13 @@ pub fn command() -> Result<Vec<String>> {
 pub fn check_paths(args: &RunArgs, plan: &Plan) -> Result<()> {
     args.at.iter().try_for_each(|place| check_path("--at", &place.path))?;
     paths(&plan.parameters).try_for_each(|(name, path)| check_path(name, path))?;
-    paths(&args.how.work.parameters).try_for_each(|(name, path)| check_path(&format!("--{name}"), path))
+    paths(&args.how.changes.parameters).try_for_each(|(name, path)| check_path(&format!("--{name}"), path))
 }
 
 /// The parameters that are files or directories.
 fn paths(parameters: &Parameters) -> impl Iterator<Item = (&str, &Path)> {
-    let is_path = |form| matches!(form, ParameterForm::File | ParameterForm::Directory);
-    let known = parameters.names().filter_map(parameter).filter(move |known| is_path(known.form));
-    known.filter_map(|known| Some((known.name, Path::new(parameters.text(known)?))))
+    let all = [("text", &parameters.text), ("trace", &parameters.trace)];
+    all.into_iter().filter_map(|(name, path)| Some((name, Path::new(path.as_ref()?))))
 }
 
 fn check_path(name: &str, path: &Path) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::workload::clients::link::{Link, Task, Wire};
 use crate::workload::clients::words::{Order as Said, Told};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::table::{Workload, parameter};
+use crate::workload::table::Workload;
 
 /// All that trials have made on the server of the test's own, in order.
 static MADE: Mutex<Vec<(String, Arc<dyn Store>)>> = Mutex::new(Vec::new());
@@ -139,7 +139,7 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measured, Left
         });
     let mut given = Parameters::default();
     for (name, text) in pairs(Box::leak(parameters.to_owned().into_boxed_str())) {
-        given.set(parameter(name).unwrap(), text).unwrap();
+        given.set(name, text).unwrap();
     }
     let spec = Spec {
         settings: [("url".to_owned(), "there://here".to_owned())].into(),

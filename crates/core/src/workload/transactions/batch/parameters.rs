@@ -9,24 +9,8 @@ use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::result::Reason;
 use crate::store::{Guarantee, Kind as StoreKind};
-use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::parameter::{ParameterDef, Parameters};
-
-/// The time for which nothing is done before each kind of transaction.
-pub static REST: ParameterDef = ParameterDef {
-    name: "rest",
-    value_name: "TIME",
-    help: "Do nothing for this long before each kind of transaction of batch",
-    default: Some("0ms"),
-    read: |text| match text.parse::<Period>()? {
-        Period(time) if time > MOST_REST => Err(format!("rest = {text}: it must be at most 1h")),
-        time => Ok(time.to_string()),
-    },
-    ..ParameterDef::WORD
-};
-
-const MOST_REST: Duration = Duration::from_secs(3600);
+use crate::workload::parameter::Parameters;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.3;
@@ -57,7 +41,7 @@ impl BatchParameters {
         BatchParameters {
             transactions: number(Axis::TRANSACTIONS),
             statements: number(Axis::STATEMENTS),
-            rest: parameters.get::<Period>(&REST).map_or(Duration::ZERO, |rest| rest.0),
+            rest: parameters.rest.map_or(Duration::ZERO, |rest| rest.0),
         }
     }
 
@@ -137,11 +121,10 @@ mod tests {
 
     #[test]
     fn a_cell_says_what_is_done() {
-        let parameters = Parameters::default().with(&REST, "2s").unwrap();
+        let parameters = Parameters::default().with("rest", "2s").unwrap();
         let work = BatchParameters::of(&cell("memory", "500"), &parameters);
         assert_eq!((work.rows(), work.rest), (500_000, Duration::from_secs(2)));
         assert_eq!(BatchParameters::of(&Cell::of("memory"), &Parameters::default()).rows(), 1);
-        assert!((REST.read)("2h").is_err() && (REST.read)("soon").is_err());
     }
 
     #[test]
