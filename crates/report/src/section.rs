@@ -185,10 +185,11 @@ impl Table {
     pub fn has_ranges(&self) -> bool {
         let columns =
             self.shape.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Estimate);
-        let is_range = |words: String| words.contains('(') && words.contains("..");
-        let has = |(place, column): (usize, &Column)| {
-            self.rows.iter().filter_map(|row| row.cells[place].in_words(column.unit)).any(is_range)
+        let is_range = |cell: &Cell| {
+            let Value::Estimate(Estimate { interval: Some(interval), .. }) = &cell.value else { return false };
+            interval.is_range() && interval.low < interval.high
         };
+        let has = |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
         columns.into_iter().any(has)
     }
 
