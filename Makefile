@@ -75,7 +75,7 @@ endif
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
 	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: crash::postgres_without crash::redis_loses crash::weaker \
 	crash::a_file_that_was_renamed slurm_runs life::backups life::who_may file_systems::every_store_lives \
-	androbench::servers ycsb::threads_share cli::lying::a_store_that_does clients::an_interrupted \
+	androbench::servers ycsb::threads_share clients::an_interrupted \
 	running_servers::many_things running_servers::a_dead_address running_servers::a_server_that_goes \
 	machines::a_server_s_trial machines::limits_hold_a_server html::headless::what_is_printed cluster::an_answer_has
 cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace --no-fail-fast $$STOREBENCH_CARGO_FLAGS
@@ -138,7 +138,7 @@ check: ## Check format, lints, packages, scripts, and the dependencies' licences
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
 	@$(environment) && package="cargo package --workspace --no-verify --allow-dirty --quiet" && \
 		{ $$package --offline 2>/dev/null || $$package; }
-	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run
+	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run crates/storebench/tests/integration/cases/helpers.sh
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench
@@ -157,7 +157,8 @@ bench-fidelity: ## Compare storebench with minimal loops over each engine
 .PHONY: bench-device
 bench-device: ## Compare the study device with fio, which must be installed
 	@$(setup)
-	@$(environment) && cargo bench --package storebench-core --bench device
+	@$(environment) && cargo build --release --package storebench $$STOREBENCH_CARGO_FLAGS
+	@STOREBENCH="$${CARGO_TARGET_DIR:-target}/release/storebench" scripts/pairs-fio.sh
 
 .PHONY: install
 install: ## Install the program, manual pages and completions under PREFIX

@@ -67,9 +67,6 @@ pub fn end(path: &Path, most: u64) -> Vec<u8> {
 }
 
 /// The last bytes of an open file, up to so many.
-///
-/// # Errors
-/// The system's.
 pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     let from = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(from))?;

@@ -370,9 +370,6 @@ macro_rules! as_text {
 pub use as_text;
 
 /// Reads a whole number, as people write it, which fits in a type.
-///
-/// # Errors
-/// A sentence that says what is wrong with it.
 pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = parse_count(text)?;
     T::try_from(number).map_err(|_| format!("{} is too large", grouped(number)))

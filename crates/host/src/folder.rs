@@ -264,9 +264,6 @@ impl RunFolder {
 }
 
 /// Opens a log or a kept state of the run in a folder, by its name in results.
-///
-/// # Errors
-/// As [`guard::plain_file`].
 pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
     guard::plain_file(path, name, MOST_KEPT)
 }
@@ -362,9 +359,6 @@ fn unreadable(name: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// The bytes of the header of a run.
-///
-/// # Errors
-/// As [`guard::plain_file`].
 pub fn header_bytes(path: &Path) -> io::Result<Vec<u8>> {
     read_file(path, HEADER, MOST_HEADER)
 }

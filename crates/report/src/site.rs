@@ -51,9 +51,6 @@ fn order(a: (&Facts, &Conditions), b: (&Facts, &Conditions)) -> Ordering {
 }
 
 /// Every file of the site, whatever the order of the runs; `entries` are the stores that the program knows.
-///
-/// # Errors
-/// When the data of the search can't be compressed.
 pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
     runs.sort_by(|a, b| a.folder.cmp(&b.folder));
     let own: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();

@@ -10,6 +10,17 @@ use storebench_core::store::{Result, Session, StoreError, Transaction, Transacti
 pub use self::environment::{Environment, Library, check};
 use self::environment::{Reader, Writer};
 
+/// Functions of [`Library`] that do no more than call one of the library's.
+macro_rules! calls {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $call:expr;)*) => {
+        $(unsafe fn $name($($argument: $type),*) $(-> $result)? {
+            // SAFETY: the caller's promises.
+            unsafe { $call }
+        })*
+    };
+}
+pub(crate) use calls;
+
 /// A session over an environment that is open.
 pub fn session<L: Library>(environment: &Environment<L>) -> Result<Box<dyn Session + '_>> {
     Ok(Box::new(MappedSession { environment, reader: environment.reader()? }))

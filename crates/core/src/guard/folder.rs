@@ -41,9 +41,6 @@ impl Folder {
     }
 
     /// A folder in it. No link is followed, and none on which another file system is mounted is opened.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn within(&self, name: &OsStr) -> io::Result<Folder> {
         let path = self.path.join(name);
         let mounted = || {

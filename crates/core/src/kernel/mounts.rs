@@ -24,9 +24,6 @@ pub struct Mount {
 }
 
 /// All mounts that this process sees. Of several at one folder, the last is what is seen there.
-///
-/// # Errors
-/// When the kernel's list can't be read.
 pub fn all() -> io::Result<Vec<Mount>> {
     fs::read("/proc/self/mountinfo").map(|list| parse(&list))
 }

@@ -45,9 +45,6 @@ impl Loaded {
     }
 
     /// The table of one of them.
-    ///
-    /// # Errors
-    /// That it can't be loaded.
     pub fn table(&self, name: &str) -> Result<Table, String> {
         let is_named = |table: &&Table| described(table.0).is_ok_and(|described| described.name == name);
         let table = self.tables()?.iter().find(is_named);

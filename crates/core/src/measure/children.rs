@@ -153,9 +153,6 @@ fn times(text: &str) -> Option<[u64; 2]> {
 
 /// Memory of the servers' processes now, in bytes: all of it, and what of it is pages of files. What several share is counted
 /// once.
-///
-/// # Errors
-/// Where the kernel does not tell.
 pub(super) fn memory() -> io::Result<(u64, u64)> {
     memory_of(&processes())
 }

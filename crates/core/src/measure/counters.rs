@@ -110,9 +110,6 @@ pub(super) fn written_bytes() -> io::Result<u64> {
 }
 
 /// Bytes that the kernel had to read from disks since the process was started, for those of its servers too that are running.
-///
-/// # Errors
-/// When the system does not tell.
 pub fn fetched_bytes() -> io::Result<u64> {
     Ok(fields(["read_bytes"])?.0[0] + children::fetched_bytes())
 }

@@ -40,9 +40,6 @@ pub struct BlockDevice {
 
 impl BlockDevice {
     /// The device of this name in /sys/block.
-    ///
-    /// # Errors
-    /// When its counters can't be read.
     pub fn named(name: &str) -> io::Result<BlockDevice> {
         let device = BlockDevice { name: name.into(), stat: Path::new("/sys/block").join(name).join("stat") };
         device.traffic()?;

@@ -49,9 +49,6 @@ pub struct Lies {
 }
 
 /// The places of all files below a folder, as far as the file system tells them.
-///
-/// # Errors
-/// When a folder can't be read.
 pub fn below(folder: &Path) -> io::Result<Vec<Lies>> {
     let mut all = Vec::new();
     list(folder, folder, &mut all)?;

@@ -22,9 +22,6 @@ pub struct Watch {
 
 impl Watch {
     /// Begins; `load` is the process of a background load, whose work does not count.
-    ///
-    /// # Errors
-    /// Where the kernel does not tell.
     pub fn start(load: Option<u32>) -> io::Result<Watch> {
         Ok(Watch { machine: processors::Snapshot::now()?, own: own(load), at: Instant::now(), load })
     }

@@ -62,9 +62,6 @@ pub fn resident() -> io::Result<Resident> {
 }
 
 /// Makes the peak start anew from what is resident now.
-///
-/// # Errors
-/// Where the kernel does not allow it.
 pub fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
         .map_err(|error| io::Error::new(error.kind(), format!("writing /proc/self/clear_refs: {error}")))

@@ -87,27 +87,6 @@ pub struct Measured {
     pub cached_after: Option<f64>,
 }
 
-impl Measured {
-    /// Operations per second of wall time.
-    pub fn operations_per_s(&self) -> f64 {
-        per_second(self.operations, self.wall)
-    }
-
-    /// Bytes per second of wall time.
-    pub fn bytes_per_s(&self) -> f64 {
-        per_second(self.bytes, self.wall)
-    }
-
-    /// Bytes per second until all was durable.
-    pub fn durable_bytes_per_s(&self) -> f64 {
-        per_second(self.bytes, self.wall + self.final_sync.unwrap_or_default())
-    }
-}
-
-fn per_second(count: u64, wall: Duration) -> f64 {
-    if wall.is_zero() { 0.0 } else { count as f64 / wall.as_secs_f64() }
-}
-
 /// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
 #[derive(Debug)]
 pub struct Prepared {

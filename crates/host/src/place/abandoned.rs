@@ -24,9 +24,6 @@ pub struct Found {
 
 /// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own. What
 /// their ledgers note is given back first.
-///
-/// # Errors
-/// When the directory can't be read.
 pub fn clean(directory: &Path) -> Result<Found> {
     let reading = || Error::io("reading", directory);
     let place = Folder::open(directory).map_err(reading())?;

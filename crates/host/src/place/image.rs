@@ -129,9 +129,6 @@ impl Template {
 
     /// Mounts a copy for a cut check, on a disk that takes no time; the folder for the store's files, which is there already after
     /// a cut, and the one in which the disk is mounted. Else a sentence: why the file system can't be mounted.
-    ///
-    /// # Errors
-    /// When the disk can't be served.
     pub fn mount_traced(
         &self,
         stage: &mut Stage<'_>,
@@ -144,9 +141,6 @@ impl Template {
 
     /// Serves a copy for a cut check on a disk that takes no time; the folder in which that is mounted. What a power cut has left is
     /// repaired where its kind needs that.
-    ///
-    /// # Errors
-    /// When the disk can't be served.
     pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: Traced<'_>) -> Result<PathBuf> {
         let disk = OnDisk::that_takes_no_time(name);
         let served = self.serve(stage, &disk, name, 0, traced)?;
@@ -159,9 +153,6 @@ impl Template {
     }
 
     /// Mounts the file system on a disk that is served; the folder for the store's files. Else a sentence: why it can't be mounted.
-    ///
-    /// # Errors
-    /// When the folder can't be made.
     pub fn mount_there(
         &self,
         stage: &mut Stage<'_>,

@@ -24,9 +24,6 @@ pub fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Writes the task, and makes the file for the report, so that it is there where the disk has no room for another file.
-///
-/// # Errors
-/// When a file can't be written.
 pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
     let text = serde_json::to_string(spec).unwrap_or_default();
     with_room(folder, || {

@@ -104,9 +104,6 @@ pub struct Check<'a> {
 
 impl Check<'_> {
     /// Makes it, in the trial's folder, which is emptied first.
-    ///
-    /// # Errors
-    /// When the folder can't be emptied, or a process can't be started.
     pub fn make(self) -> Result<Checked> {
         let start = Instant::now();
         let directory = &self.spec.directory;

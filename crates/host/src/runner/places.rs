@@ -72,9 +72,6 @@ pub struct TrialFolder {
 
 impl PreparedPlaces {
     /// Makes a work folder in each place of a job.
-    ///
-    /// # Errors
-    /// When a place can't be used.
     pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
         // A place that can't be had is among the job's, but no cell is in it.
         let used: BTreeSet<Cow<'_, str>> = job.cells.iter().map(Cell::site).collect();

@@ -129,9 +129,6 @@ enum Lived {
 
 impl Check<'_> {
     /// Makes it with stores of so many records, in the trial's folder, which is emptied before each.
-    ///
-    /// # Errors
-    /// When the folder can't be emptied, or a process can't be started.
     pub fn make(&self, sizes: &[u64]) -> Result<Checked> {
         let mut made = RecoveryCheck::default();
         for records in sizes {

@@ -82,9 +82,6 @@ pub struct Refused {
 
 /// Tries each value of each setting that the cells have, with each guarantee, in a folder of its own in the cell's place. `None`
 /// when it was interrupted.
-///
-/// # Errors
-/// When a trial can't be started.
 pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
@@ -141,9 +138,6 @@ fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
 
 /// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
 /// interrupted.
-///
-/// # Errors
-/// When a trial can't be started.
 pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shortened(job.plan, Extent::EachSetting)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
@@ -161,9 +155,6 @@ pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
 
 /// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
 /// interrupted.
-///
-/// # Errors
-/// When the trial can't be started.
 pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     tried_out(job, cell, Extent::EachSetting)
 }

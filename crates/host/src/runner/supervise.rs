@@ -57,9 +57,6 @@ pub struct Limit {
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
 /// passes, or `interrupted` is set. It is started by the program and its arguments that `by` names, if any, which must run it in
 /// their own place. Now and then `hears` is told how far its loading is.
-///
-/// # Errors
-/// When it can't be started or waited for.
 pub fn run(
     by: &[OsString],
     (spec, out): (&Path, &Path),

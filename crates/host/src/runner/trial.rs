@@ -128,9 +128,6 @@ impl Ran {
 
 impl Trial<'_> {
     /// Runs it on a stage that holds its folder; `None` when it was interrupted.
-    ///
-    /// # Errors
-    /// When its process can't be started or its result can't be saved.
     pub fn run(&self, stage: &mut Stage<'_>) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();

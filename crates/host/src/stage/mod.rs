@@ -210,9 +210,6 @@ impl Stage<'_> {
     }
 
     /// Takes a file system on a simulated disk that it has taken under a name, as [`Stage::mount`] does in an image.
-    ///
-    /// # Errors
-    /// As those of [`Stage::mount`].
     pub fn mount_on(
         &mut self,
         disk: &str,

@@ -63,9 +63,6 @@ struct Rows {
 }
 
 /// The page.
-///
-/// # Errors
-/// When the rows can't be compressed.
 pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
     let data = tag("script")
         .attr("type", "application/octet-stream")

@@ -36,9 +36,6 @@ struct Findings {
 }
 
 /// Checks, and prints what it found.
-///
-/// # Errors
-/// When a run can't be read.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let folders = runs::each(&args.runs, &args.out)?;
     let runs: Vec<Checked> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;

@@ -32,9 +32,6 @@ struct Findings {
 }
 
 /// Looks, and prints what it found.
-///
-/// # Errors
-/// As for a study or a directory that can't be used.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
     launch::clean(&directory)?;

@@ -40,9 +40,6 @@ pub struct Stages<'a> {
 impl<'a> Stages<'a> {
     /// No stage yet; the folder is a new one in `out` whose name begins with `prefix`. Stores' files lie in `at`, or in `out`, on the
     /// disks of a plan.
-    ///
-    /// # Errors
-    /// When a directory can't be made or used.
     pub fn new(
         stores: &'a [StoreDef],
         (out, prefix): (&Path, &str),

@@ -1,48 +1,18 @@
 //! The workload `batch`, and the study of file systems, which is made of it.
 
 use storebench_core::error::Exit;
-use storebench_core::result::Outcome;
 use storebench_host::image::Driver;
 use storebench_host::run::Run;
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
-use crate::tier;
+use crate::file_systems::failed;
 
-const STORES: [&str; 16] = [
-    "berkeleydb",
-    "etcd",
-    "fjall",
-    "flat-folder",
-    "leveldb",
-    "libmdbx",
-    "lmdb",
-    "mariadb",
-    "nested-folder",
-    "postgres",
-    "redb",
-    "redis",
-    "rocksdb",
-    "sled",
-    "sqlite",
-    "unqlite",
-];
 const SMALL: &str = "--transactions 3 --statements 20 --trials 1 --guarantee default";
-
-/// The stores that can run here; a build may lack some, a machine the server.
-fn there() -> Vec<&'static str> {
-    let is_there = |name: &&str| {
-        let store = storebench::STORES.iter().find(|store| store.name == *name && store.open.is_ok());
-        let store = store.filter(|store| tier::asks_for(store));
-        let lacks = store.and_then(|store| store.lacks());
-        lacks.iter().for_each(|why| skipped(name, why));
-        store.is_some() && lacks.is_none()
-    };
-    STORES.into_iter().filter(is_there).collect()
-}
 
 #[test]
 fn every_store_inserts_selects_and_deletes_rows() {
-    let (scratch, stores) = (Scratch::new(), there());
+    let scratch = Scratch::new();
+    let stores: Vec<&str> = crate::life::stores().iter().map(|store| store.name).collect();
     scratch
         .storebench(&format!("run filesystems --place here --store {} {SMALL}", stores.join(",")))
         .ends(Exit::Success);
@@ -60,28 +30,6 @@ fn every_store_inserts_selects_and_deletes_rows() {
 }
 
 #[test]
-fn a_rest_that_was_asked_for_is_no_part_of_the_time_limit() {
-    let scratch = Scratch::new();
-    // Three rests, one before each kind.
-    scratch
-        .storebench(&format!("run filesystems --place here --store sqlite {SMALL} --rest 2s --timeout 4s"))
-        .ends(Exit::Success);
-    assert_complete(&scratch.results(), 1, 1);
-}
-
-/// Why trials did not end well.
-fn failures(run: &Run) -> Vec<String> {
-    let message = |outcome: &Outcome| match outcome {
-        Outcome::Ok => None,
-        Outcome::Failed { message, .. } | Outcome::Unsupported { message } => Some(message.clone()),
-    };
-    run.trials
-        .iter()
-        .filter_map(|trial| Some(format!("{}: {}", trial.cell.place(), message(&trial.outcome)?)))
-        .collect()
-}
-
-#[test]
 fn the_study_lays_file_systems_out_by_cluster_size() {
     if let Err(why) = Driver::find(&"ext4:1024".parse().unwrap()) {
         return skipped("ext4", &why);
@@ -92,7 +40,7 @@ fn the_study_lays_file_systems_out_by_cluster_size() {
         .storebench(&format!("run filesystems --store sqlite --place {places} {SMALL}"))
         .ends(Exit::Success);
     let run = scratch.results();
-    assert_eq!(failures(&run), Vec::<String>::new());
+    assert_eq!(failed(&run), [""; 0]);
     let report = scratch.storebench("report latest").ends(Exit::Success).out;
     let table: Vec<&str> = report.lines().skip_while(|line| !line.starts_with("File systems by")).collect();
     let heads = table.iter().find(|line| line.contains("1024")).unwrap();

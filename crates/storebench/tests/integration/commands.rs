@@ -21,96 +21,20 @@ const NOT_TRIED: [&str; 15] = [
 /// Languages of blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
 
-/// The arguments that narrow a study so that it takes a moment, where the command does not say it itself.
-const NARROW: [(&str, &str); 7] = [
-    ("--store", "sqlite,flat-folder"),
-    ("--records", "20"),
-    ("--record-size", "1B..1KiB"),
-    ("--data", "incompressible"),
-    ("--guarantee", "process"),
-    ("--operations", "5"),
-    ("--trials", "1"),
-];
-
-/// The same for the study of power cuts.
-const NARROW_CUTS: [(&str, &str); 7] = [
-    ("--store", "sqlite"),
-    ("--records", "20"),
-    ("--guarantee", "process"),
-    ("--operations", "5"),
-    ("--trials", "1"),
-    ("--cuts", "2"),
-    ("--recovery", "100"),
-];
-
-/// The same for the study of one table.
-const NARROW_TABLE: [(&str, &str); 3] = [("--rows", "10"), ("--operations", "2"), ("--trials", "1")];
-
-/// The same for YCSB's workloads.
-const NARROW_YCSB: [(&str, &str); 6] = [
-    ("--store", "sqlite"),
-    ("--workload", "A"),
-    ("--records", "20"),
-    ("--guarantee", "process"),
-    ("--operations", "5"),
-    ("--trials", "1"),
-];
-
-/// The same for a set that is written many times over.
-const NARROW_LIFE: [(&str, &str); 8] = [
-    ("--store", "sqlite"),
-    ("--churn", "queue"),
-    ("--records", "50"),
-    ("--guarantee", "process"),
-    ("--turnover", "2"),
-    ("--bursts", "50%"),
-    ("--burst-period", "600ms"),
-    ("--trials", "1"),
-];
-
-/// The same for the study of one file.
-const NARROW_FILE: [(&str, &str); 6] = [
-    ("--block-size", "4KiB"),
-    ("--file-size", "1MiB"),
-    ("--io", "buffered"),
-    ("--sync", "none"),
-    ("--duration", "5ms"),
-    ("--trials", "1"),
-];
-
-/// The same for the tables of a shop.
-const NARROW_SHOP: [(&str, &str); 6] = [
-    ("--store", "sqlite"),
-    ("--data-size", "16KiB"),
-    ("--guarantee", "process"),
-    ("--threads", "1"),
-    ("--duration", "50ms"),
-    ("--trials", "1"),
-];
-
-/// The same for the study of data against memory: without a limit, which not every system can hold.
-const NARROW_SIZES: [(&str, &str); 8] = [
-    ("--store", "sqlite"),
-    ("--data-size", "16KiB"),
-    ("--guarantee", "process"),
-    ("--threads", "1"),
-    ("--duration", "50ms"),
-    ("--trials", "1"),
-    ("--machine", "here"),
-    ("--tuning", "default"),
-];
-
-/// The same for the study of file systems.
-const NARROW_PLACES: [(&str, &str); 5] = [
-    ("--store", "sqlite,berkeleydb"),
-    ("--place", "ext4:1024,ext4:4096"),
-    ("--transactions", "2"),
-    ("--statements", "10"),
-    ("--trials", "1"),
-];
-
-/// The same for the study of a trace.
-const NARROW_TRACE: [(&str, &str); 2] = [("--store", "sqlite,lmdb"), ("--trials", "1")];
+/// The arguments that narrow each study so that it takes a moment, if the command does not say it itself. The last are for all others.
+/// Limits of machines are left out, which not every system can hold.
+const NARROW: &str = "
+    crash --store sqlite --records 20 --guarantee process --operations 5 --trials 1 --cuts 2 --recovery 100
+    sqlite-settings --rows 10 --operations 2 --trials 1
+    ycsb --store sqlite --workload A --records 20 --guarantee process --operations 5 --trials 1
+    life --store sqlite --churn queue --records 50 --guarantee process --turnover 2 --bursts 50% --burst-period 600ms --trials 1
+    device --block-size 4KiB --file-size 1MiB --io buffered --sync none --duration 5ms --trials 1
+    my-shop.toml --store sqlite --data-size 16KiB --guarantee process --threads 1 --duration 50ms --trials 1
+    data-size --store sqlite --data-size 16KiB --guarantee process --threads 1 --duration 50ms --trials 1 --machine here --tuning default
+    filesystems --store sqlite,berkeleydb --place ext4:1024,ext4:4096 --transactions 2 --statements 10 --trials 1
+    replay --store sqlite,lmdb --trials 1
+    other --store sqlite,flat-folder --records 20 --record-size 1B..1KiB --data incompressible --guarantee process --operations 5 --trials 1
+";
 
 /// Options whose value is made small whatever it is.
 const SHORT: [(&str, &str); 7] = [
@@ -393,19 +317,11 @@ fn substituted(command: &str) -> String {
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_advice = words[1] == "advise" && !has("--from");
     let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
-    let narrow: &[_] = match words.get(2).map(String::as_str) {
-        Some("device") => &NARROW_FILE,
-        Some("sqlite-settings") => &NARROW_TABLE,
-        Some("ycsb") => &NARROW_YCSB,
-        Some("life") => &NARROW_LIFE,
-        Some("my-shop.toml") => &NARROW_SHOP,
-        Some("data-size") => &NARROW_SIZES,
-        Some("crash") => &NARROW_CUTS,
-        Some("filesystems") => &NARROW_PLACES,
-        Some("replay") => &NARROW_TRACE,
-        _ => &NARROW,
-    };
-    let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));
+    let of = |study: &str| NARROW.lines().find_map(|line| line.trim().strip_prefix(study)?.strip_prefix(' '));
+    let narrow = words.get(2).and_then(|study| of(study)).or_else(|| of("other")).unwrap();
+    let narrow: Vec<&str> = narrow.split(' ').collect();
+    let narrow = narrow.chunks(2).map(|pair| (pair[0], pair[1]));
+    let narrow = narrow.filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
     // It has no weaker guarantee than the one that the study asks for.
     let narrow = narrow.filter(|(option, _)| *option != "--guarantee" || !has("etcd"));

@@ -4,11 +4,10 @@ use std::process::Command;
 
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Limited, Outcome, TrialResult};
-use storebench_host::run::Run;
+use storebench_core::result::{Failure, Outcome, Run, TrialResult};
 
-use crate::cli::plans::OWN;
-use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root, skipped, wait_for};
+use crate::cli::support::OWN;
+use crate::cli::support::{Scratch, TINY, assert_complete, faulty, is_root, skipped, wait_for};
 use crate::file_systems::{assert_gone, can_mount, mounted, with_disk};
 
 /// A disk that takes a microsecond for each request: as quick as FUSE lets it be.
@@ -75,141 +74,6 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
     let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(joined.contains("Disk quick is simulated on"), "{said}");
     assert_gone(&scratch);
-}
-
-#[test]
-fn a_machine_brings_its_disk_where_that_can_be_had() {
-    if !can_simulate() {
-        return;
-    }
-    let scratch = with_disk();
-    let machine = "[machines.box]\nmemory = \"1GiB\"\nread_operations = 90000\ndisk = \"quick\"\n\
-                   optional = [\"memory\", \"read_operations\"]\n";
-    scratch.write("box.toml", format!("{OWN}\n{QUICK}{machine}"));
-    let on = |more: &str| -> Vec<(String, String, bool)> {
-        let before = scratch.runs();
-        let run = format!("run box.toml --store sqlite {TINY} {more}");
-        scratch.storebench(&run).ends(Exit::Success);
-        let new = scratch.runs().into_iter().find(|run| !before.contains(run)).unwrap();
-        let run = storebench_host::folder::read(&new).unwrap();
-        let reads = |trial: &TrialResult| {
-            let limits = trial.machine.iter().flat_map(|machine| &machine.limits);
-            limits.into_iter().any(|limit| limit.limit == Limited::ReadOperations)
-        };
-        let told = run
-            .trials
-            .iter()
-            .map(|trial| (trial.cell.machine().to_owned(), trial.cell.disk().to_owned(), reads(trial)));
-        let mut told: Vec<_> = told.collect();
-        told.sort();
-        told
-    };
-    let of = |machine: &str, disk: &str, reads: bool| (machine.to_owned(), disk.to_owned(), reads);
-    assert_eq!(
-        on("--machine here,box --at disk"),
-        [of("box", "quick", false), of("here", "here", false)],
-        "its own disk needs no limit of reads"
-    );
-    assert_eq!(on("--machine box --disk here --at disk"), [of("box", "here", true)]);
-    assert_eq!(on("--machine box --disk steady --at disk"), [of("box", "steady", false)]);
-    assert_eq!(on("--machine box --at named=disk"), [of("box", "here", true)], "a directory keeps its disk");
-    assert_gone(&scratch);
-}
-
-#[test]
-fn times_on_other_disks_are_estimated_and_shown_apart() {
-    if !can_simulate() {
-        return;
-    }
-    let scratch = with_disk();
-    let run = format!("run crud --store sqlite {TINY} --at disk");
-    let power = run.replace("--guarantee process", "--guarantee power");
-    scratch.storebench(&format!("{power} --disk-estimate sd-a1,hdd-7200")).ends(Exit::Success);
-    let run = scratch.results();
-    let [trial] = run.trials.as_slice() else { panic!("{:#?}", run.trials) };
-    assert_eq!((trial.cell.disk(), trial.disk.as_ref().unwrap().name.as_str()), ("recorder", "recorder"));
-    for operation in ["insert", "update", "remove"] {
-        let operation = trial.ok().unwrap().operation(operation).unwrap();
-        let (asked, _) = operation.asked_of_disk().unwrap();
-        let clocks = asked.clocks.as_ref().unwrap();
-        let on = |name: &str| clocks.on_ns[name] as f64 / clocks.here_ns as f64;
-        // Its commits flush: a turn of the hard disk takes far longer than a millisecond.
-        assert!(on("hdd-7200") > 3.0 && (0.5..1.5).contains(&on("recorder")), "{clocks:?}");
-        assert!(clocks.on_ns.contains_key("sd-a1"));
-    }
-    let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains("Estimated on other disks"), "{said}");
-    let wrong = |more: &str, complaint: &str| {
-        scratch.storebench(&format!("{power} {more}")).complains(Exit::BadValue, &[complaint]);
-    };
-    wrong("--disk-estimate hdd-720", "there is no disk \"hdd-720\" (did you mean hdd-7200?)");
-    wrong("--disk-estimate sd-a1,sd-a1", "disk_estimate names sd-a1 twice");
-    wrong("--disk-estimate sd-a1 --disk here,steady", "records on a simulated disk");
-    assert_gone(&scratch);
-}
-
-#[test]
-fn advice_can_be_asked_for_a_simulated_disk() {
-    if !can_simulate() {
-        return;
-    }
-    let scratch = with_disk();
-    let ask = "advise --disk steady --records 200 --size 1KiB --store sqlite,lmdb --budget 12s --at disk";
-    let said = scratch.storebench(ask).ends(Exit::Success);
-    let words = |said: &Said| said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let asked = "on simulated disk steady; among sqlite, lmdb";
-    assert!(words(&said).contains(asked), "{said}");
-    let again = scratch.storebench("advise --from latest").ends(Exit::Success);
-    assert!(words(&again).contains("on simulated disk steady"), "{again}");
-    let other = scratch.storebench("advise --from latest --disk sd-a1");
-    other.complains(Exit::Nothing, &["no trial was made", "on simulated disk sd-a1"]);
-    let wrong = scratch.storebench(&ask.replace("steady", "stead"));
-    wrong.complains(Exit::BadValue, &["there is no disk \"stead\" (did you mean steady?)"]);
-    assert_gone(&scratch);
-}
-
-#[test]
-fn without_a_file_system_s_name_it_is_ext4_and_other_places_are_left_out() {
-    if !can_simulate() {
-        return;
-    }
-    let scratch = with_disk();
-    let plan = with_quick(&scratch);
-    scratch
-        .storebench(&format!("run {plan} --store sqlite --disk quick {TINY} --at disk"))
-        .ends(Exit::Success);
-    let run = scratch.results();
-    assert_complete(&run, 1, 1);
-    let place = &run.header.places[0];
-    assert_eq!((place.place(), place.disk(), place.file_system.as_deref()), ("here", "quick", Some("ext4")));
-    let other = with_disk();
-    std::fs::create_dir(other.join("second")).unwrap();
-    let plan = with_quick(&other);
-    let places = "--disk quick --place ext4:4096,tmpfs,second --at disk --at second=second";
-    other.storebench(&format!("run {plan} --store sqlite {places} {TINY}")).ends(Exit::Success);
-    let run = other.results();
-    assert_complete(&run, 1, 1);
-    let reason = |place: &str| {
-        let left = run.header.left_out.iter().find(|left| left.cell.text(Axis::PLACE) == place).unwrap();
-        left.reason.to_string()
-    };
-    assert!(
-        reason("tmpfs").contains("it has no disk under it that could be simulated"),
-        "{}",
-        reason("tmpfs")
-    );
-    assert!(reason("second").contains("name a file system, such as ext4:4096"), "{}", reason("second"));
-    assert_gone(&other);
-}
-
-#[test]
-fn a_disk_that_nobody_knows_and_one_that_makes_no_sense_are_refused() {
-    let scratch = with_disk();
-    let said = scratch.storebench(&format!("run crud --quick --disk hdd-720 {TINY} --at disk"));
-    said.complains(Exit::BadValue, &["there is no disk \"hdd-720\"", "did you mean hdd-7200?"]);
-    let bad = scratch.write("bad.toml", format!("{OWN}\n{}", QUICK.replace("read_us = 1", "read_us = -1")));
-    let said = scratch.storebench(&format!("run {} --disk quick {TINY} --at disk", bad.display()));
-    said.complains(Exit::BadPlan, &["disks.quick: read_us is not a number from 0 on"]);
 }
 
 #[test]
@@ -331,32 +195,4 @@ fn the_requests_of_each_operation_are_those_that_it_made() {
     {
         assert!(joined.contains(words), "{words}: {said}");
     }
-}
-
-/// Commits that take more flushes, on a disk so quick that its times are in doubt.
-#[test]
-fn a_flush_more_fails_the_gate_that_compares_exactly() {
-    if !can_simulate() {
-        return;
-    }
-    let scratch = with_disk();
-    let plan = with_quick(&scratch);
-    let study = TINY.replace("--trials 1", "--trials 5").replace("--guarantee process", "--guarantee power");
-    let settings = "--set sqlite.journal_mode=WAL,TRUNCATE --set sqlite.synchronous=FULL";
-    scratch
-        .storebench(&format!("run {plan} --store sqlite {settings} --disk quick {study} --at disk"))
-        .ends(Exit::Success);
-    let compared = |across: &str, figures: &str| {
-        let across = format!("--across sqlite.journal_mode={across}");
-        scratch.storebench(&format!("compare latest latest {across} {figures} --fail-above 5%"))
-    };
-    let said = compared("WAL,TRUNCATE", "--exact --figure disk_flushes_per_operation");
-    let said = said.ends(Exit::Worse);
-    assert!(said.out.contains("disk flushes/op"), "{said}");
-    compared("TRUNCATE,WAL", "--exact --figure disk_flushes_per_operation").ends(Exit::Success);
-    let other = with_disk();
-    other.storebench(&format!("run crud --store sqlite,flat-folder {TINY} --at disk")).ends(Exit::Success);
-    other
-        .storebench("compare latest latest --across store=sqlite,flat-folder --exact")
-        .complains(Exit::Nothing, &["--exact", "--disk steady"]);
 }

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
-use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_host::image::Driver;
@@ -167,24 +166,6 @@ fn a_plan_names_file_systems_too_and_what_cannot_be_had_is_left_out_with_what_wo
     let said = scratch
         .storebench(&format!("run plan.toml --place {} --store flat-folder {TINY} --at disk", missing.name));
     said.complains(Exit::Nothing, &[missing.name]);
-    assert_gone(&scratch);
-}
-
-#[test]
-fn what_is_no_file_system_is_refused() {
-    let scratch = with_disk();
-    for (place, words) in [
-        ("/dev/loop0", "there is no place"),
-        ("ext4:/dev/loop0", "ext4 has no clusters of"),
-        ("ext4:8192", "use 1024, 2048, 4096"),
-        ("ext4,journal_dev=1793", "storebench's own"),
-        ("ext4,barrier=0", "no guarantee would hold"),
-        ("elsewhere", "name a directory with --at NAME=DIR"),
-    ] {
-        let said = scratch.storebench(&format!("run crud --store null --place {place} {TINY} --at disk"));
-        said.complains(Exit::BadValue, &[words]);
-    }
-    scratch.storebench(&format!("run crud --store null --place ext4 {TINY} --at /dev/null"));
     assert_gone(&scratch);
 }
 
@@ -411,31 +392,4 @@ fn links_in_the_place_of_an_image_and_its_mount_lead_nowhere() {
     scratch.faulty("clean disk").ends(Exit::Success);
     assert_eq!(fs::read_to_string(theirs).unwrap(), "dear reader");
     assert_gone(&scratch);
-}
-
-#[test]
-fn a_place_in_a_report_names_its_driver() {
-    if !can_mount("ext4:4096") {
-        return;
-    }
-    let scratch = with_disk();
-    scratch
-        .storebench(&format!("run crud --store sqlite --place ext4:4096 {TINY} --at disk"))
-        .ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(
-        run.trials[0].cell.value(Axis::PLACE).map(|place| place.text().to_owned()).as_deref(),
-        Some("ext4:4096")
-    );
-    let driver = run.header.places[0].driver.clone().unwrap();
-    let said = scratch.storebench("report latest --table").ends(Exit::Success);
-    // Where the path is long, a line ends in between.
-    let words: Vec<&str> = said.out.split_whitespace().collect();
-    assert!(words.join(" ").contains(&driver), "{said}");
-    // One run has one method.
-    let header = scratch.only_run().join("run.json");
-    let text = fs::read_to_string(&header).unwrap();
-    fs::write(&header, text.replace(&driver, "kernel (ext9)")).unwrap();
-    let said = scratch.storebench("run --resume latest");
-    said.complains(Exit::OtherVersion, &["was mounted by kernel (ext9)", &driver]);
 }

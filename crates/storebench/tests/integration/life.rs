@@ -15,7 +15,7 @@ use crate::file_systems::{assert_gone, with_disk};
 use crate::tier;
 
 /// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
-fn stores() -> Vec<&'static StoreDef> {
+pub fn stores() -> Vec<&'static StoreDef> {
     let can_run = |store: &&StoreDef| match store.lacks() {
         Some(why) if store.open.is_ok() => {
             skipped(store.name, &why);

@@ -4,6 +4,7 @@
 mod androbench;
 mod background;
 mod batch;
+mod cases;
 mod cli;
 mod clients;
 mod cluster;
@@ -30,7 +31,6 @@ mod spoken;
 mod store_library;
 mod tier;
 mod torture;
-mod versions;
 mod without_root;
 mod ycsb;
 

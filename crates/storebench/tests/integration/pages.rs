@@ -1,4 +1,4 @@
-//! The documentation against the program: links, examples, names of fields, the tables of stores.
+//! The documentation against the program: examples, names of fields, the tables of stores. Its links: cases/links.py.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,56 +34,6 @@ fn pages() -> Vec<PathBuf> {
     pages.sort();
     assert!(pages.len() > 10, "{pages:?}");
     pages
-}
-
-/// A page without its blocks of code.
-fn prose(text: &str) -> String {
-    text.split("\n```").step_by(2).collect()
-}
-
-/// Where the links of a page lead.
-fn links(text: &str) -> Vec<String> {
-    let text = prose(text);
-    let after = text.split("](").skip(1);
-    after.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
-}
-
-/// The anchors of a page's headings, as GitHub makes them.
-fn anchors(text: &str) -> BTreeSet<String> {
-    let headings =
-        prose(text).lines().filter(|line| line.starts_with('#')).map(str::to_lowercase).collect::<Vec<_>>();
-    let anchor = |heading: &String| {
-        let words = heading.trim_start_matches('#').trim().replace(' ', "-");
-        words.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
-    };
-    headings.iter().map(anchor).collect()
-}
-
-#[test]
-fn every_link_leads_somewhere() {
-    let mut dead = Vec::new();
-    for page in pages() {
-        let text = read(&page);
-        for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
-            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let path = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
-            let there =
-                root().join(&path).exists() && (anchor.is_empty() || anchors(&read(&path)).contains(anchor));
-            if !there {
-                dead.push(format!("{}: {link}", page.display()));
-            }
-        }
-    }
-    assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
-}
-
-#[test]
-fn the_index_names_every_page() {
-    let index = links(&read("docs/README.md"));
-    for page in pages().iter().filter(|page| page.starts_with("docs") && !page.ends_with("README.md")) {
-        let name = page.file_name().unwrap().to_str().unwrap();
-        assert!(index.iter().any(|link| link == name), "docs/README.md does not lead to {name}");
-    }
 }
 
 /// The blocks of code of one language on a page.

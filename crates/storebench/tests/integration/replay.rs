@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
 use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_core::result::{OVERALL, Outcome, TrialResult};
 
-use crate::cli::support::{Scratch, outcomes};
+use crate::cli::support::Scratch;
 use crate::tier;
 
 /// A trace of every operation on some hundred keys: numbered ones, one with a zero byte, and one that is too long for LMDB.
@@ -106,56 +105,4 @@ fn a_million_operations_take_no_more_memory_than_a_thousand() {
     // Stacks of threads and pages of the program that are first used late.
     const MARGIN: u64 = 2 << 20;
     assert!(peaks[1] <= peaks[0] + MARGIN, "{peaks:?}");
-}
-
-#[test]
-fn what_cant_be_replayed_is_told_before_the_run() {
-    let scratch = Scratch::new();
-    scratch.write("untimed.csv", "operation,key,size\nset,a,10\nget,a,\n");
-    scratch.write("long.csv", "time,operation,key,size\n0,set,a,10\n7200,get,a,\n");
-    scratch.write("scans.csv", "0,set,key-a,10\n1,scan,key-a,5\n");
-    scratch.write("bad.csv", "time,operation,key,size\n0,set,a,10\n1,fetch,a,\n");
-    let refused = |arguments: &str, words: &[&str]| {
-        let said = scratch.storebench(&format!("run replay {arguments}")).ends(Exit::BadValue);
-        let last = said.err.lines().last().unwrap_or_default().to_owned();
-        assert!(words.iter().all(|word| last.contains(word)), "{words:?}\n{said}");
-    };
-    refused("--store null", &["--trace FILE"]);
-    refused("--store null --trace nowhere.csv", &["nowhere.csv"]);
-    refused("--store null --trace bad.csv", &["line 3", "fetch"]);
-    refused("--store null --trace untimed.csv --speed 1", &["no times", "--speed max"]);
-    refused("--store null --trace long.csv --speed 1", &["lasts 2.00 h", "--timeout"]);
-    let said = scratch.storebench("run replay --store flat-folder --trace scans.csv");
-    let said = said.ends(Exit::Nothing);
-    assert!(said.err.contains("keeps no order to scan in"), "{said}");
-    assert!(scratch.runs().is_empty());
-}
-
-#[test]
-fn a_trace_that_changed_is_not_resumed() {
-    let scratch = Scratch::new();
-    let path = scratch.write("trace.csv", everything(100));
-    scratch
-        .storebench("run replay --store null --trace trace.csv --guarantee default --trials 2")
-        .ends(Exit::Success);
-    assert_eq!(outcomes(&scratch.results()), [("null", "ok"), ("null", "ok")]);
-    let run = scratch.only_run();
-    let resume = format!("run --resume {}", run.display());
-    scratch.storebench(&resume).ends(Exit::Success);
-    std::fs::write(path, everything(101)).unwrap();
-    scratch.storebench(&resume).complains(Exit::BadValue, &["has changed since the run began"]);
-}
-
-#[test]
-fn a_trace_is_summed_up_for_people_and_for_programs() {
-    let scratch = Scratch::new();
-    scratch.write("trace.csv", everything(2_000));
-    let said = scratch.storebench("trace trace.csv").ends(Exit::Success);
-    assert!(said.out.starts_with("trace.csv: 2,000 operations on "), "{said}");
-    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{said}");
-    let said = scratch.storebench("trace trace.csv --json --limit 500").ends(Exit::Success);
-    let json: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!((json["operations"].as_u64(), json["form"].as_str()), (Some(500), Some("csv")));
-    scratch.storebench("trace nowhere").complains(Exit::BadValue, &["nowhere"]);
-    scratch.storebench("trace /dev/null").complains(Exit::BadValue, &["it is not a file"]);
 }

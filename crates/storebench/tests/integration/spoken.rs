@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use self::template::{reads_well, sentences};
-use crate::cli::comparing;
 use crate::cli::support::{Said, Scratch, TINY};
 
 /// The numbers of things that each sentence is tried with.
@@ -90,7 +89,8 @@ fn of_gates() -> Vec<Said> {
         "before one --fail-above 10%",
         "before other --fail-above 10%",
     ];
-    gates.map(|gate| comparing::runs().storebench(&format!("compare {gate}"))).into()
+    let scratch = crate::cases::begun("comparing");
+    gates.map(|gate| scratch.storebench(&format!("compare {gate}"))).into()
 }
 
 /// Of numbers that are too small or too large.

@@ -33,9 +33,6 @@ pub struct Connection {
 
 impl Connection {
     /// Begins to speak HTTP/2 over a socket that is connected.
-    ///
-    /// # Errors
-    /// The system's, or the server's.
     pub fn over(socket: Socket) -> Result<Connection> {
         let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
         let near = both.map_err(|error| socket.lost(error))?;
@@ -55,9 +52,6 @@ impl Connection {
     }
 
     /// Calls the server, and waits for its answer.
-    ///
-    /// # Errors
-    /// The server's, in its words; the system's.
     pub fn call<C: Call>(&mut self, asked: &C) -> Result<C::Answer> {
         let (engine, sender) = (&mut self.engine, &mut self.sender);
         engine.until(|context| sender.poll_ready(context))?;

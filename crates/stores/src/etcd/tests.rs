@@ -8,27 +8,19 @@ use storebench_core::store::{Guarantee, StoreError};
 use super::client::Client;
 use super::*;
 use crate::support::testing::{
-    after_kill, end_server_with, hold_to_its_end, new_folder, opened, refused, servers_in, setting, socket_in,
+    after_kill, end_server_with, hold_to_its_end, is_here, new_folder, opened, refused, servers_in, setting,
+    socket_in,
 };
-
-/// Where none is installed there is nothing to try.
-fn is_here() -> bool {
-    let lacks = EtcdServer::programs().lacks();
-    if let Some(why) = &lacks {
-        println!("not tried: {why}");
-    }
-    lacks.is_none()
-}
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(ETCD.lacks().is_some(), !is_here());
+    assert_eq!(ETCD.lacks(), EtcdServer::programs().lacks());
     assert!(!ETCD.runs_by_default());
 }
 
 #[test]
 fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let given =
@@ -52,21 +44,21 @@ fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
 
 #[test]
 fn a_kill_takes_nothing_that_was_acknowledged() {
-    if is_here() {
+    if is_here(&ETCD) {
         assert_eq!(after_kill(&ETCD, Guarantee::Power), 3);
     }
 }
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if is_here() {
+    if is_here(&ETCD) {
         hold_to_its_end(&ETCD, None, 1..=1);
     }
 }
 
 #[test]
 fn a_batch_is_one_transaction_in_which_the_last_of_a_key_counts() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let folder = new_folder();
@@ -90,7 +82,7 @@ fn a_batch_is_one_transaction_in_which_the_last_of_a_key_counts() {
 /// Former values go with a compaction, and one more is not an error.
 #[test]
 fn a_compaction_gives_its_space_back() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let folder = new_folder();
@@ -115,7 +107,7 @@ fn a_compaction_gives_its_space_back() {
 /// when all start again without it.
 #[test]
 fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let folder = new_folder();
@@ -149,7 +141,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
 
 #[test]
 fn what_a_cluster_loses_is_the_data_of_one() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let folder = new_folder();
@@ -181,7 +173,7 @@ fn own_client(folder: &Path) -> Client {
 /// A URL that names all members is of the one that leads; with a member of another cluster, or one that is not there, it is refused.
 #[test]
 fn a_url_of_several_members_is_of_their_leader() {
-    if !is_here() {
+    if !is_here(&ETCD) {
         return;
     }
     let (folder, other) = (new_folder(), new_folder());

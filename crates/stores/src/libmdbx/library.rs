@@ -10,7 +10,7 @@ use storebench_core::store::{Result, StoreError};
 
 use super::ffi;
 use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
-use crate::mapped::{Environment, Library, check};
+use crate::mapped::{Environment, Library, calls, check};
 use crate::support::replace_by_copy;
 
 /// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started: with a lock that another
@@ -187,110 +187,44 @@ unsafe impl Library for Mdbx {
         (val.iov_base.cast(), val.iov_len)
     }
 
-    unsafe fn text(code: c_int) -> *const c_char {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_strerror(code) }
-    }
-
-    unsafe fn env_sync(env: *mut Self::Env) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe {
-            match ffi::mdbx_env_sync_ex(env, true, false) {
-                ffi::MDBX_RESULT_TRUE => 0,
-                code => code,
-            }
-        }
-    }
-
-    unsafe fn env_close(env: *mut Self::Env) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            ffi::mdbx_env_close_ex(env, false);
-        }
-    }
-
-    unsafe fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_txn_begin_ex(env, ptr::null_mut(), flags as c_int, txn, ptr::null_mut()) }
-    }
-
-    unsafe fn commit(txn: *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_txn_commit_ex(txn, ptr::null_mut()) }
-    }
-
-    unsafe fn abort(txn: *mut Self::Txn) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            ffi::mdbx_txn_abort_ex(txn, ptr::null_mut());
-        }
-    }
-
-    unsafe fn reset(txn: *mut Self::Txn) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            ffi::mdbx_txn_reset(txn);
-        }
-    }
-
-    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_txn_renew(txn) }
-    }
-
-    unsafe fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_dbi_open(txn, ptr::null(), 0, database) }
-    }
-
-    unsafe fn put(
-        txn: *mut Self::Txn,
-        database: c_uint,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-        flags: c_uint,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_put(txn, database, key, value, flags) }
-    }
-
-    unsafe fn get(
-        txn: *mut Self::Txn,
-        database: c_uint,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_get(txn, database, key, value) }
-    }
-
-    unsafe fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_del(txn, database, key, ptr::null()) }
-    }
-
-    unsafe fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_cursor_open(txn, database, cursor) }
-    }
-
-    unsafe fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_cursor_renew(txn, cursor) }
-    }
-
-    unsafe fn cursor_get(
-        cursor: *mut Self::Cursor,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-        step: c_uint,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_cursor_get(cursor, key, value, step) }
-    }
-
-    unsafe fn cursor_close(cursor: *mut Self::Cursor) {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdbx_cursor_close(cursor) }
+    calls! {
+        fn text(code: c_int) -> *const c_char = ffi::mdbx_strerror(code);
+        fn env_sync(env: *mut Self::Env) -> c_int = match ffi::mdbx_env_sync_ex(env, true, false) {
+            ffi::MDBX_RESULT_TRUE => 0,
+            code => code,
+        };
+        fn env_close(env: *mut Self::Env) = { ffi::mdbx_env_close_ex(env, false); };
+        fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int =
+            ffi::mdbx_txn_begin_ex(env, ptr::null_mut(), flags as c_int, txn, ptr::null_mut());
+        fn commit(txn: *mut Self::Txn) -> c_int = ffi::mdbx_txn_commit_ex(txn, ptr::null_mut());
+        fn abort(txn: *mut Self::Txn) = { ffi::mdbx_txn_abort_ex(txn, ptr::null_mut()); };
+        fn reset(txn: *mut Self::Txn) = { ffi::mdbx_txn_reset(txn); };
+        fn renew(txn: *mut Self::Txn) -> c_int = ffi::mdbx_txn_renew(txn);
+        fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int =
+            ffi::mdbx_dbi_open(txn, ptr::null(), 0, database);
+        fn put(
+            txn: *mut Self::Txn,
+            database: c_uint,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            flags: c_uint
+        ) -> c_int =
+            ffi::mdbx_put(txn, database, key, value, flags);
+        fn get(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val, value: *mut Self::Val) -> c_int =
+            ffi::mdbx_get(txn, database, key, value);
+        fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int =
+            ffi::mdbx_del(txn, database, key, ptr::null());
+        fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int =
+            ffi::mdbx_cursor_open(txn, database, cursor);
+        fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int =
+            ffi::mdbx_cursor_renew(txn, cursor);
+        fn cursor_get(
+            cursor: *mut Self::Cursor,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            step: c_uint
+        ) -> c_int =
+            ffi::mdbx_cursor_get(cursor, key, value, step);
+        fn cursor_close(cursor: *mut Self::Cursor) = ffi::mdbx_cursor_close(cursor);
     }
 }

@@ -9,7 +9,7 @@ use std::ptr;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{Result, StoreError};
 
-use crate::mapped::{Environment, Library, check};
+use crate::mapped::{Environment, Library, calls, check};
 use crate::support::replace_by_copy;
 
 /// The file of an environment in its folder.
@@ -135,99 +135,41 @@ unsafe impl Library for Lmdb {
         (val.mv_data.cast(), val.mv_size)
     }
 
-    unsafe fn text(code: c_int) -> *const c_char {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_strerror(code) }
-    }
-
-    unsafe fn env_sync(env: *mut Self::Env) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_env_sync(env, 1) }
-    }
-
-    unsafe fn env_close(env: *mut Self::Env) {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_env_close(env) }
-    }
-
-    unsafe fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_txn_begin(env, ptr::null_mut(), flags, txn) }
-    }
-
-    unsafe fn commit(txn: *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_txn_commit(txn) }
-    }
-
-    unsafe fn abort(txn: *mut Self::Txn) {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_txn_abort(txn) }
-    }
-
-    unsafe fn reset(txn: *mut Self::Txn) {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_txn_reset(txn) }
-    }
-
-    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_txn_renew(txn) }
-    }
-
-    unsafe fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_dbi_open(txn, ptr::null(), 0, database) }
-    }
-
-    unsafe fn put(
-        txn: *mut Self::Txn,
-        database: c_uint,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-        flags: c_uint,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_put(txn, database, key, value, flags) }
-    }
-
-    unsafe fn get(
-        txn: *mut Self::Txn,
-        database: c_uint,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_get(txn, database, key, value) }
-    }
-
-    unsafe fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_del(txn, database, key, ptr::null_mut()) }
-    }
-
-    unsafe fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_cursor_open(txn, database, cursor) }
-    }
-
-    unsafe fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_cursor_renew(txn, cursor) }
-    }
-
-    unsafe fn cursor_get(
-        cursor: *mut Self::Cursor,
-        key: *mut Self::Val,
-        value: *mut Self::Val,
-        step: c_uint,
-    ) -> c_int {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_cursor_get(cursor, key, value, step) }
-    }
-
-    unsafe fn cursor_close(cursor: *mut Self::Cursor) {
-        // SAFETY: the caller's promises.
-        unsafe { ffi::mdb_cursor_close(cursor) }
+    calls! {
+        fn text(code: c_int) -> *const c_char = ffi::mdb_strerror(code);
+        fn env_sync(env: *mut Self::Env) -> c_int = ffi::mdb_env_sync(env, 1);
+        fn env_close(env: *mut Self::Env) = ffi::mdb_env_close(env);
+        fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int =
+            ffi::mdb_txn_begin(env, ptr::null_mut(), flags, txn);
+        fn commit(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_commit(txn);
+        fn abort(txn: *mut Self::Txn) = ffi::mdb_txn_abort(txn);
+        fn reset(txn: *mut Self::Txn) = ffi::mdb_txn_reset(txn);
+        fn renew(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_renew(txn);
+        fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int =
+            ffi::mdb_dbi_open(txn, ptr::null(), 0, database);
+        fn put(
+            txn: *mut Self::Txn,
+            database: c_uint,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            flags: c_uint
+        ) -> c_int =
+            ffi::mdb_put(txn, database, key, value, flags);
+        fn get(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val, value: *mut Self::Val) -> c_int =
+            ffi::mdb_get(txn, database, key, value);
+        fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int =
+            ffi::mdb_del(txn, database, key, ptr::null_mut());
+        fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_open(txn, database, cursor);
+        fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_renew(txn, cursor);
+        fn cursor_get(
+            cursor: *mut Self::Cursor,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            step: c_uint
+        ) -> c_int =
+            ffi::mdb_cursor_get(cursor, key, value, step);
+        fn cursor_close(cursor: *mut Self::Cursor) = ffi::mdb_cursor_close(cursor);
     }
 }

@@ -13,27 +13,18 @@ use super::*;
 use crate::support::server::sql;
 use crate::support::testing::{
     after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
-    hold_to_its_end, new_folder, opened, refused, setting,
+    hold_to_its_end, is_here, new_folder, opened, refused, setting,
 };
-
-/// Where none is installed there is nothing to try.
-fn is_here() -> bool {
-    let lacks = Postgresql::programs().lacks();
-    if let Some(why) = &lacks {
-        println!("not tried: {why}");
-    }
-    lacks.is_none()
-}
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(POSTGRES.lacks().is_some(), !is_here());
+    assert_eq!(POSTGRES.lacks(), Postgresql::programs().lacks());
     assert!(!POSTGRES.runs_by_default());
 }
 
 #[test]
 fn each_tier_is_what_the_server_reads_back() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     for (tier, expected) in [
@@ -52,7 +43,7 @@ fn each_tier_is_what_the_server_reads_back() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let taken = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
@@ -71,7 +62,7 @@ fn settings_that_do_not_take_are_refused() {
 
 #[test]
 fn the_size_of_the_log_s_files_is_fixed_with_them() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let folder = new_folder();
@@ -85,7 +76,7 @@ fn the_size_of_the_log_s_files_is_fixed_with_them() {
 
 #[test]
 fn a_kill_takes_nothing_that_was_acknowledged() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     assert_eq!(after_kill(&POSTGRES, Guarantee::Process), 3);
@@ -94,14 +85,14 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if is_here() {
+    if is_here(&POSTGRES) {
         hold_to_its_end(&POSTGRES, None, 2..=usize::MAX);
     }
 }
 
 #[test]
 fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let folder = new_folder();
@@ -117,7 +108,7 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
 
 #[test]
 fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let folder = new_folder();
@@ -127,7 +118,7 @@ fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
 
 #[test]
 fn syncs_are_the_server_s_own_count() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let count = |tier| {
@@ -151,7 +142,7 @@ fn syncs_are_the_server_s_own_count() {
 
 #[test]
 fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let folder = new_folder();
@@ -180,7 +171,7 @@ fn with_passwords(folder: &tempfile::TempDir, store: &dyn Store) {
 fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
     use super::client::{Client, Login};
     use crate::support::server::socket::Socket;
-    if !is_here() {
+    if !is_here(&POSTGRES) {
         return;
     }
     let folder = new_folder();
@@ -234,7 +225,7 @@ fn noted_in(data: &Path) -> Option<i32> {
 
 #[test]
 fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
-    if !is_here() || !cfg!(target_os = "linux") {
+    if !is_here(&POSTGRES) || !cfg!(target_os = "linux") {
         return;
     }
     // The kill may come when the server has just ended.

@@ -7,26 +7,17 @@ use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
 use super::*;
-use crate::support::testing::{after_kill, hold_to_its_end, new_folder, opened, refused, setting};
-
-/// Where none is installed there is nothing to try.
-fn is_here() -> bool {
-    let lacks = RedisServer::programs().lacks();
-    if let Some(why) = &lacks {
-        println!("not tried: {why}");
-    }
-    lacks.is_none()
-}
+use crate::support::testing::{after_kill, hold_to_its_end, is_here, new_folder, opened, refused, setting};
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(REDIS.lacks().is_some(), !is_here());
+    assert_eq!(REDIS.lacks(), RedisServer::programs().lacks());
     assert!(!REDIS.runs_by_default());
 }
 
 #[test]
 fn each_tier_is_what_the_server_reads_back() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     for (tier, expected) in [
@@ -46,7 +37,7 @@ fn each_tier_is_what_the_server_reads_back() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     for nonsense in [
@@ -69,7 +60,7 @@ fn settings_that_do_not_take_are_refused() {
 
 #[test]
 fn a_kill_takes_nothing_that_was_acknowledged() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     assert_eq!(after_kill(&REDIS, Guarantee::Process), 3);
@@ -78,14 +69,14 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if is_here() {
+    if is_here(&REDIS) {
         hold_to_its_end(&REDIS, Some(Guarantee::Process), 1..=1);
     }
 }
 
 #[test]
 fn nothing_listens_and_its_files_are_its_user_s_alone() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     let folder = new_folder();
@@ -112,7 +103,7 @@ fn own_client(folder: &Path) -> Client {
 
 #[test]
 fn a_batch_of_several_commands_is_one_transaction() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     let folder = new_folder();
@@ -131,7 +122,7 @@ fn a_batch_of_several_commands_is_one_transaction() {
 /// All that is there after a rest is also there after a kill: the snapshot that is due has been made.
 #[test]
 fn a_snapshot_is_made_when_it_settles() {
-    if !is_here() {
+    if !is_here(&REDIS) {
         return;
     }
     let folder = new_folder();

@@ -16,6 +16,16 @@ pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+/// Whether a server is installed; where none is, there is nothing to try.
+#[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
+pub fn is_here(server: &StoreDef) -> bool {
+    let lacks = server.lacks();
+    if let Some(why) = &lacks {
+        println!("not tried: {why}");
+    }
+    lacks.is_none()
+}
+
 /// Opens a store with settings, compressing or not.
 pub fn open(
     def: &StoreDef,

@@ -74,8 +74,6 @@ fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
                 assert_eq!(measured.final_sync.is_some(), pattern.writes());
                 assert_eq!(measured.synchronous_writes, if io.is_dsync() { BLOCKS } else { 0 });
                 assert!(measured.syncs.is_none() && measured.writes.is_none() && !measured.ended_with_file);
-                assert!(measured.operations_per_s() > 0.0);
-                assert!(measured.durable_bytes_per_s() <= measured.bytes_per_s());
             }
         }
     }

@@ -8,7 +8,7 @@ use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_host::plan::STUDIES;
 
-use super::support::{STOREBENCH, Scratch, said, skipped};
+use super::support::{Scratch, said, skipped};
 
 const COMMANDS: [&str; 20] = [
     "run",
@@ -87,18 +87,6 @@ fn lists_and_dry_runs_fit_the_screen() {
         assert!(said.out.lines().count() > 10, "{said}");
         fits(&command, &said.out);
     }
-}
-
-#[test]
-fn no_command_at_all_shows_the_help() {
-    let said = Scratch::in_memory().storebench("").ends(Exit::Usage);
-    assert!(said.out.is_empty() && said.err.contains("Usage: storebench [OPTIONS] <COMMAND>"), "{said}");
-}
-
-#[test]
-fn the_version_is_shown() {
-    let said = Scratch::in_memory().storebench("--version").ends(Exit::Success);
-    assert_eq!(said.out, format!("storebench {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -219,11 +207,4 @@ fn rendered(page: &Path) -> Option<String> {
         }))
     };
     shows(&mut man).or_else(|| shows(&mut mandoc))
-}
-
-#[test]
-fn the_program_needs_no_home_and_no_terminal() {
-    let scratch = Scratch::in_memory();
-    let mut command = scratch.command(STOREBENCH, "stores");
-    said(command.env_clear()).ends(Exit::Success);
 }

@@ -1,7 +1,6 @@
 //! The reports of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -47,75 +46,6 @@ fn read(run: &Path) -> Run {
 }
 
 #[test]
-fn a_run_is_found_by_path_by_name_and_as_the_latest() {
-    let [first, second] = folders();
-    let by_path = report(&second.display().to_string());
-    assert!(by_path.contains("server") && !by_path.contains("laptop"), "{by_path}");
-    assert_eq!(report("latest"), by_path);
-    assert_eq!(report(&second.file_name().unwrap().to_string_lossy()), by_path);
-    assert!(report(&first.display().to_string()).contains("laptop"));
-    let elsewhere = Scratch::in_memory();
-    let out = runs().join("storebench-runs");
-    let said = elsewhere.storebench(&format!("report latest --out {}", out.display())).ends(Exit::Success);
-    assert_eq!(said.out, by_path);
-}
-
-#[test]
-fn a_run_that_is_named_twice_would_count_twice() {
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
-    let name = scratch.only_run().file_name().unwrap().to_string_lossy().into_owned();
-    let twice = scratch.storebench(&format!("report latest {name}"));
-    twice.complains(Exit::BadValue, &["is named twice"]);
-}
-
-#[test]
-fn a_page_replaces_pages_alone() {
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
-    scratch.storebench("report latest --html page.html").ends(Exit::Success);
-    scratch.storebench("report latest --html page.html").ends(Exit::Success);
-    let results = format!("{}/results.jsonl", scratch.only_run().display());
-    scratch.write("app.db", "a user's");
-    let before = scratch.contents();
-    for theirs in ["app.db", &results] {
-        let said = scratch.storebench(&format!("report latest --html {theirs}"));
-        said.complains(Exit::NotStorebench, &["was not written by storebench: name another file"]);
-        let said =
-            scratch.storebench(&format!("advise --records 10 --size 10B --from latest --html {theirs}"));
-        said.complains(Exit::NotStorebench, &["was not written by storebench: name another file"]);
-    }
-    assert!(scratch.contents() == before);
-}
-
-#[test]
-fn the_table_of_winners_keeps_guarantees_apart() {
-    let [first, _] = folders();
-    let text = report(&first.display().to_string());
-    let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("Winners: ")).collect();
-    assert_eq!(titles, ["Winners: laptop, process", "Winners: laptop, power"], "{text}");
-    for word in
-        ["insert", "get", "update", "remove", "space", "memory", "incompressible", "compressible", "1B..1KiB"]
-    {
-        assert!(text.contains(word), "{word}\n{text}");
-    }
-    let matrices = text.split("Winners: ").skip(1).collect::<String>();
-    assert!(!matrices.contains("null"), "the harness's floor never wins:\n{text}");
-}
-
-#[test]
-fn the_full_table_has_every_store_and_the_floor() {
-    let [first, _] = folders();
-    let text = report(&format!("{} --table", first.display()));
-    for store in STORES.split(',').chain(["null"]) {
-        assert!(text.contains(store), "{store}\n{text}");
-    }
-    for word in ["p99", "ops/s"] {
-        assert!(text.contains(word), "{word}\n{text}");
-    }
-}
-
-#[test]
 fn the_csv_is_the_papers() {
     let [first, _] = folders();
     let text = report(&format!("{} --csv", first.display()));
@@ -124,7 +54,7 @@ fn the_csv_is_the_papers() {
     // Guarantees, data, sizes, counts, stores; four operations, memory and space.
     assert_eq!(text.lines().count(), 1 + 2 * 2 * 2 * 2 * 3 * 6);
     let file = runs().write("paper.csv", &text);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cli/winners.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cases/winners.py");
     let said = said(Command::new("python3").arg(script).arg(file)).ends(Exit::Success);
     let found: BTreeSet<&str> = said.out.lines().collect();
     let expected = winners(&read(&first));
@@ -192,42 +122,4 @@ fn the_json_has_everything() {
     let matrices = document["matrices"].as_array().unwrap();
     assert_eq!(matrices.len(), 3, "laptop at two guarantees, server at one");
     assert!(matrices.iter().all(|matrix| !matrix["rows"].as_array().unwrap().is_empty()));
-}
-
-#[test]
-fn runs_of_one_hardware_add_up_and_others_stand_apart() {
-    let [_, server] = folders();
-    let scratch = Scratch::in_memory();
-    for _ in 0..2 {
-        scratch
-            .storebench(&format!("run crud --store {STORES} {TINY} --hardware server"))
-            .ends(Exit::Success);
-    }
-    let [one, two] = scratch.runs().try_into().unwrap();
-    let csv = |runs: &[&PathBuf]| {
-        let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-        report(&format!("{} --csv", names.join(" ")))
-    };
-    let merged = csv(&[&server, &one, &two]);
-    assert_eq!(merged.lines().count(), 1 + 3 * 6, "{merged}");
-    assert!(merged.contains("server,SQLite3,insert,1B to 1KiB,20,incompressible,15,"), "{merged}");
-    let header = one.join("run.json");
-    let text = fs::read_to_string(&header).unwrap();
-    fs::write(&header, text.replace("\"hardware\": \"server\"", "\"hardware\": \"desktop\"")).unwrap();
-    let apart = csv(&[&server, &one, &two]);
-    assert_eq!(apart.lines().count(), 1 + 2 * 3 * 6, "{apart}");
-    assert!(apart.contains("desktop,SQLite3,insert,1B to 1KiB,20,incompressible,5,"), "{apart}");
-    assert!(apart.contains("server,SQLite3,insert,1B to 1KiB,20,incompressible,10,"), "{apart}");
-}
-
-#[test]
-fn a_run_without_results_says_so() {
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
-    fs::write(scratch.only_run().join("results.jsonl"), "").unwrap();
-    for how in ["", "--table", "--csv", "--json"] {
-        scratch
-            .storebench(&format!("report latest {how}"))
-            .complains(Exit::Nothing, &["there are no results yet", "storebench run --resume"]);
-    }
 }

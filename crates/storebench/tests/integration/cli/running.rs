@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use storebench::STORES;
-use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
 use storebench_core::store::{Guarantee, Kind};
-use storebench_core::workload::crud::parameters::CrudParameters;
-use storebench_host::plan::Plan;
 
-use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
+use super::support::{Scratch, TINY, assert_complete, faulty, outcomes, said};
 
 /// The store that no study has unless it is named: most cells are too large for it.
 const NAMED_ALONE: &str = "one-file";
@@ -53,26 +50,6 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
 }
 
 #[test]
-fn a_precision_is_looked_for_after_planned_numbers_of_blocks() {
-    let scratch = Scratch::in_memory();
-    // A store alone has nothing to be compared with: the first look ends it, and none comes before three blocks.
-    scratch.storebench(&format!("run crud {TINY} --store flat-folder --precision 5%")).ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
-    assert_complete(&run, 1, 3);
-    // A budget alone goes to what is undecided: here that is nothing.
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud {TINY} --store flat-folder --budget 5m")).ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
-    assert_complete(&run, 1, 3);
-    // Without either nothing is looked at.
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud {TINY} --store flat-folder")).ends(Exit::Success);
-    assert_eq!(scratch.results().header.looks, [0_u32; 0]);
-}
-
-#[test]
 fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     let scratch = Scratch::in_memory();
     let said = scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
@@ -101,30 +78,6 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     fs::create_dir(scratch.join("storebench-runs")).unwrap();
     scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
     assert!(scratch.join("storebench-runs").exists(), "a directory that was there stays");
-}
-
-#[test]
-fn a_dry_run_counts_the_duration() {
-    let how = TINY.replace("--operations 5", "--duration 20s").replace("--trials 1", "--trials 3");
-    let scratch = Scratch::in_memory();
-    let said =
-        scratch.storebench(&format!("run crud --store flat-folder {how} --dry-run")).ends(Exit::Success);
-    // Four operations in three trials, of 20 seconds each.
-    assert!(said.out.contains(": about 4 min "), "{said}");
-}
-
-#[test]
-fn a_setting_with_which_every_trial_fails_is_refused_before_the_first() {
-    let scratch = Scratch::in_memory();
-    let run = format!("run crud --store fjall,flat-folder {TINY}");
-    for how in ["", "--dry-run"] {
-        scratch
-            .storebench(&format!("{run} --set fjall.data_block_size=4096,4097,1 {how}"))
-            .complains(Exit::BadValue, &["fjall data_block_size=1 fails: "]);
-        assert!(scratch.contents().is_empty(), "{:?}", scratch.contents());
-    }
-    scratch.storebench(&format!("{run} --set fjall.data_block_size=4096,65536")).ends(Exit::Success);
-    assert_eq!(scratch.results().trials.len(), 3);
 }
 
 /// The ids that a dry run lists, each with an estimate of time and disk.
@@ -191,49 +144,6 @@ fn every_axis_of_trust_can_be_widened() {
 }
 
 #[test]
-fn how_cells_are_run_can_be_changed_and_is_written_down() {
-    let scratch = Scratch::in_memory();
-    let text = scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(4000));
-    let how = "--trials 2 --operations 7 --order update,insert --seed 11 --size-limit 1MiB --timeout 40s --visit touch \
-        --compression on --text books --data compressible --hardware my-laptop";
-    let axes = "--store flat-folder --records 20 --record-size 100B..200B --guarantee process";
-    scratch.storebench(&format!("run crud {axes} {how}")).ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(run.header.hardware, "my-laptop");
-    let plan = Plan::parse(&run.header.plan, "run.json").unwrap();
-    let work = CrudParameters::of(&plan.parameters);
-    assert_eq!((plan.trials, work.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
-    assert_eq!(plan.timeout.0.as_secs(), 40);
-    assert_eq!(work.text.as_deref(), text.parent());
-    assert_eq!(plan.axes.texts(Axis::GUARANTEE), ["process"]);
-    assert_eq!(plan.axes.texts(Axis::COMPRESSION), ["on"]);
-    assert_complete(&run, 1, 2);
-    let done = &run.trials[0].ok().unwrap().operations;
-    let shown: Vec<_> = done.iter().map(|done| (done.operation.as_str(), done.count)).collect();
-    assert_eq!(shown, [("update", 7), ("insert", 7)]);
-    assert_eq!(run.header.command[1..4], ["run", "crud", "--store"]);
-}
-
-#[test]
-fn combinations_over_the_size_limit_are_left_out_and_listed() {
-    let scratch = Scratch::in_memory();
-    let arguments = format!("run crud --store flat-folder {TINY} --size-limit 100KiB")
-        .replace("1B..1KiB", "1B..1KiB,100KiB..1MiB");
-    let said = scratch.storebench(&arguments).ends(Exit::Success);
-    let run = scratch.results();
-    assert_complete(&run, 1, 1);
-    let [left_out] = run.header.left_out.as_slice() else { panic!("{:?}", run.header.left_out) };
-    assert!(
-        left_out.cell.id().contains("100KiB..1MiB")
-            && left_out.reason.to_string().contains("over the size limit")
-    );
-    assert!(said.out.contains("1 combination") && said.out.contains("over the size limit"), "{said}");
-    let dry = scratch.storebench(&format!("{arguments} --dry-run")).ends(Exit::Success);
-    let told = dry.out.split(" left out: ").nth(1).unwrap_or_default();
-    assert!(told.contains("over the size limit") && told.contains(&left_out.cell.id()), "{dry}");
-}
-
-#[test]
 fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
     let notes = |seed: u32, data: &str| {
         let scratch = Scratch::in_memory();
@@ -276,39 +186,4 @@ fn each_block_has_data_of_its_own_the_same_in_all_its_cells() {
     assert_eq!(a[..20], b[..20]);
     assert_eq!(c[..20], d[..20]);
     assert!(a.iter().all(|line| !c.contains(line) && !d.contains(line)), "{notes}");
-}
-
-#[test]
-fn runs_begun_in_the_same_second_have_folders_of_their_own() {
-    let scratch = Scratch::in_memory();
-    let runs: Vec<_> = (0..3)
-        .map(|_| {
-            let mut command = scratch.command(STOREBENCH, &format!("run crud --store flat-folder {TINY}"));
-            std::thread::spawn(move || said(&mut command))
-        })
-        .collect();
-    for run in runs {
-        run.join().unwrap().ends(Exit::Success);
-    }
-    assert_eq!(scratch.runs().len(), 3, "{:?}", scratch.runs());
-    scratch.assert_nothing_left();
-}
-
-#[test]
-fn stores_files_go_where_they_are_told_and_what_is_there_stays() {
-    let scratch = Scratch::in_memory();
-    scratch.write("disk/photos/holiday.jpg", "picture");
-    scratch.write("disk/storebench-work-mine/notes.txt", "a user's own, whatever its name");
-    scratch.write("results/thesis.txt", "text");
-    let before = scratch.contents();
-    scratch
-        .storebench(&format!("run crud --store flat-folder,lmdb {TINY} --at disk --out results"))
-        .ends(Exit::Success);
-    let mut after = scratch.contents();
-    let made = after.keys().find(|path| path.ends_with("run.json")).unwrap().parent().unwrap().to_owned();
-    assert!(made.starts_with(scratch.join("results")));
-    let run = storebench_host::folder::read(&made).unwrap();
-    assert_eq!(run.header.places[0].path, scratch.join("disk").canonicalize().unwrap().display().to_string());
-    after.retain(|path, _| !path.starts_with(&made));
-    assert_eq!(after, before);
 }

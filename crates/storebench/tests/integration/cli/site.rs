@@ -1,13 +1,11 @@
 //! `storebench site`: a folder of real runs becomes pages, whatever order they lie in, and nothing else is touched.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use storebench_core::error::Exit;
 
-use super::support::{Scratch, TINY, another_run, contents};
+use super::support::{Scratch, TINY, contents};
 
 /// Two machines, one of which ran two stores at one guarantee and at another.
 pub fn runs() -> Scratch {
@@ -26,11 +24,6 @@ pub fn runs() -> Scratch {
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let all = contents(folder).into_iter().filter(|(path, _)| path.is_file());
     all.map(|(path, bytes)| (path.strip_prefix(folder).unwrap().display().to_string(), bytes)).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to.parent().unwrap()).unwrap();
-    assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
 }
 
 #[test]
@@ -63,59 +56,4 @@ fn a_folder_of_runs_becomes_a_site_with_the_figures_of_their_reports() {
         page.contains(&shown)
             && read(&format!("stores/{}.html", best["store"].as_str().unwrap())).contains(&shown)
     );
-}
-
-#[test]
-fn the_same_runs_give_the_same_bytes_and_a_site_takes_the_place_of_a_site_alone() {
-    let scratch = runs();
-    scratch.storebench("site runs --out site").ends(Exit::Success);
-    let first = files(&scratch.join("site"));
-    // Copied in another order, and a copy of one of them beside.
-    let mut folders: Vec<_> =
-        fs::read_dir(scratch.join("runs/box")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    for folder in folders.iter().rev() {
-        copy(folder, &scratch.join("again/box").join(folder.file_name().unwrap()));
-    }
-    copy(&scratch.join("runs/board"), &scratch.join("again/board"));
-    fs::rename(scratch.join("runs"), scratch.join("before")).unwrap();
-    fs::rename(scratch.join("again"), scratch.join("runs")).unwrap();
-    copy(&folders_in(&scratch.join("runs/board"))[0], &scratch.join("runs/a-copy"));
-    fs::remove_file(scratch.join("runs/a-copy/report.html")).unwrap();
-    fs::write(scratch.join("site/mine.txt"), "mine").unwrap();
-    let said = scratch.storebench("site runs --out site").ends(Exit::Success);
-    assert!(said.err.contains("has the same trials"), "{said}");
-    fs::remove_dir_all(scratch.join("runs/a-copy")).unwrap();
-    scratch.storebench("site runs --out site").ends(Exit::Success);
-    let mut second = files(&scratch.join("site"));
-    assert_eq!(second.remove("mine.txt").unwrap(), b"mine");
-    assert!(first == second, "the bytes differ");
-    let before = files(&scratch.join("before"));
-    let said = scratch.storebench("site runs --out before").ends(Exit::NotStorebench);
-    assert!(
-        said.err.contains("already exists and no site is in it") && files(&scratch.join("before")) == before
-    );
-}
-
-fn folders_in(folder: &Path) -> Vec<std::path::PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
-#[test]
-fn a_run_that_can_t_be_read_is_named_and_the_others_are_shown() {
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
-    let run = scratch.only_run();
-    copy(&run, &scratch.join("storebench-runs/broken"));
-    another_run(&scratch.join("storebench-runs/broken"), "broken");
-    fs::write(scratch.join("storebench-runs/broken/results.jsonl"), "no\nresult\n").unwrap();
-    let said = scratch.storebench("site storebench-runs --out site").ends(Exit::NotStorebench);
-    assert!(said.err.contains("broken") && said.err.contains("line 1: not a result"), "{said}");
-    assert!(said.err.contains("the site lacks 1 run"), "{said}");
-    assert!(scratch.join("site/stores/flat-folder.html").exists());
-    fs::remove_dir_all(&run).unwrap();
-    scratch.storebench("site storebench-runs --out other").ends(Exit::Nothing);
-    fs::create_dir(scratch.join("empty")).unwrap();
-    scratch.storebench("site empty --out other").ends(Exit::NotStorebench);
-    scratch.storebench("site nowhere --out other").ends(Exit::BadValue);
 }

@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 use crate::in_memory;
 
+/// A plan of a user.
+pub const OWN: &str = include_str!("../cases/mine.toml");
+
 /// The arguments that make a study as small as it can be, its store aside.
 pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
     --operations 5 --trials 1 --timeout 60s";
@@ -87,11 +90,6 @@ impl Scratch {
     /// Runs storebench with arguments that are separated by blanks.
     pub fn storebench(&self, arguments: &str) -> Said {
         said(&mut self.command(STOREBENCH, arguments))
-    }
-
-    /// The same where what a place costs matters, and is probed as a user has it.
-    pub fn probing(&self, arguments: &str) -> Said {
-        said(self.command(STOREBENCH, arguments).env(test_hooks::VARIABLE, test_hooks::MEMORY_KEEPS))
     }
 
     /// Runs storebench with the faulty stores.

@@ -49,22 +49,6 @@ fn lacks(target: &str) -> Option<String> {
     }
 }
 
-/// The library of examples/c-log with a fault, in a folder.
-pub fn faulty(fault: &str, folder: &Path) -> PathBuf {
-    let path = folder.join(format!("lib{}.so", fault.to_lowercase()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/store_library/faulty.c");
-    let output = Command::new("cc")
-        .args(["-std=gnu11", "-O1", "-Wall", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread"])
-        .arg(format!("-I{}", root().join("include").display()))
-        .arg(format!("-DFAULT=FAULT_{fault}"))
-        .arg("-o")
-        .args([&path, &source])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{fault}: {}", String::from_utf8_lossy(&output.stderr));
-    path
-}
-
 /// The stores that are built in, those of the examples, and those of the library that `STOREBENCH_TEST_LIBRARY` names.
 pub fn all_stores() -> &'static [StoreDef] {
     static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use super::mutations::mutate;
 use super::tries_for_a_while;
-use crate::cli::plans::OWN;
+use crate::cli::support::OWN;
 
 /// Changed inputs in one try.
 const CASES: u32 = 300;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::Exit;
 
 use super::tries;
-use crate::cli::plans::OWN;
+use crate::cli::support::OWN;
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
 
 /// The most that an answer to bad input may say on standard error, in bytes.

@@ -67,9 +67,6 @@ pub struct Running {
 
 impl Running {
     /// Reaches the server that the settings name, and makes the holder there, unless the store's folder says that it has one.
-    ///
-    /// # Errors
-    /// The URL's; the server's.
     pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Running> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
