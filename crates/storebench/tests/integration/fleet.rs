@@ -269,6 +269,17 @@ fn a_part_that_is_there_twice_is_a_copy_or_an_error() {
     }
     let said = merge(&scratch, &[&one, &copy], "all").ends(Exit::Success);
     assert!(said.err.contains("is a copy of"), "{said}");
+    let third = run(&scratch, "third", "--shard 1/3");
+    merge(&scratch, &[&one, &third], "thirds").complains(Exit::Unlike, &["number of parts: 2 in", "3 in"]);
+    // Results of another part among its own, and parts that no plan has.
+    let two = run(&scratch, "part-2", "--shard 2/2");
+    let theirs = fs::read_to_string(two.join("results.jsonl")).unwrap();
+    let own = fs::read_to_string(copy.join("results.jsonl")).unwrap();
+    fs::write(copy.join("results.jsonl"), own + theirs.lines().next().unwrap() + "\n").unwrap();
+    merge(&scratch, &[&copy], "odd").complains(Exit::NotStorebench, &["is part 1/2", "which is in part 2"]);
+    fs::copy(one.join("run.json"), copy.join("run.json")).unwrap();
+    change(&copy, |header| header["shard"]["of"] = u32::MAX.into());
+    merge(&scratch, &[&copy], "odd").complains(Exit::NotStorebench, &["parts that no plan has"]);
     assert_eq!(read(&scratch.join("all")).trials.len(), read(&one).trials.len());
 }
 
@@ -369,7 +380,7 @@ fn all_that_meets_in_a_report_is_in_one_part() {
         let (cells, _) = schedule::cells(&plan, STORES, &rooms, &|_| None).unwrap();
         sample.header.plan = plan.to_toml().unwrap();
         let layout = Layout::of([&sample]);
-        let mut parts: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        let mut parts: BTreeMap<String, BTreeSet<Option<u32>>> = BTreeMap::new();
         for cell in &cells {
             parts.entry(layout.position(cell).to_string()).or_default().insert(split.part_of(cell));
         }
