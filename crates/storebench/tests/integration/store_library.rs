@@ -141,6 +141,7 @@ fn a_library_that_can_not_be_used_is_told_before_anything_runs() {
         ("CRASH_LOAD", "crashed with signal 11 when it was asked for its stores"),
         ("CRASH_ASK", "crashed with signal 11 when it was asked for its stores"),
         ("EXIT_ASK", "ended its process with exit code 3 when it was asked"),
+        ("ANSWERS_ASK", "tells of 0 stores"),
         ("HANG_ASK", "did not tell its stores within 10s"),
         ("HANG_LOAD", "did not tell its stores within 10s"),
     ];
@@ -215,7 +216,7 @@ fn a_library_that_misbehaves_in_a_trial_costs_that_trial() {
         ("MUTE_OPEN", "process", Store, "the library's open failed and did not say why"),
         ("CRASH_PUT", "process", Crashed, "signal 11"),
         ("HANG_PUT", "process", TimedOut, "took longer than the limit"),
-        ("EXIT_PUT", "process", Harness, "the trial left no readable result"),
+        ("EXIT_PUT", "process", Crashed, "ended with exit code 0 before it had a result"),
         ("BAD_CODE", "process", Store, "the library's put gave 77, which is no SB_ code"),
         ("BAD_VALUE", "process", Store, "the library's get showed 5 bytes at 0x0"),
         ("OTHER_TIER", "process", Harness, "gives the guarantee none where process was promised"),
@@ -244,4 +245,10 @@ fn a_library_that_misbehaves_in_a_trial_costs_that_trial() {
     let scratch = Scratch::in_memory();
     let library = faulty("PRINTS", scratch.path());
     run(&scratch, &library, "--store faulty").ends(Exit::Success);
+    let scratch = Scratch::in_memory();
+    run(&scratch, &faulty("NULL_HANDLE", scratch.path()), "--store faulty").ends(Exit::Success);
+    let log = fs::read_to_string(scratch.only_run().join("logs/000000.log")).unwrap();
+    let count = |word: &str| log.lines().filter(|line| *line == word).count();
+    // The kill check leaves one open.
+    assert!(count("closed") > 0 && count("opened") <= count("closed") + 1, "{log}");
 }

@@ -102,6 +102,15 @@ fn a_trial_that_hangs_is_stopped_with_all_that_it_started() {
 }
 
 #[test]
+fn a_run_that_was_told_to_ignore_the_ends_of_processes_hears_of_its_trials() {
+    let scratch = Scratch::in_memory();
+    let mut command = scratch.command("env", "--ignore-signal=CHLD");
+    let arguments = format!("run crud --store flat-folder {TINY}");
+    said(command.arg(faulty()).args(arguments.split_whitespace())).ends(Exit::Success);
+    scratch.assert_nothing_left();
+}
+
+#[test]
 fn a_run_of_failures_alone_can_be_shown() {
     let scratch = Scratch::new();
     scratch.faulty(&format!("run crud --store errs,misses {TINY}")).ends(Exit::TrialsFailed);
