@@ -61,6 +61,16 @@ pub(crate) fn too_long(most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
 }
 
+/// The first bytes of a plain file, up to so many.
+///
+/// # Errors
+/// As [`plain_file`].
+pub fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The last bytes of a plain file, up to so many; none where it can't be read.
 pub fn end(path: &Path, most: u64) -> Vec<u8> {
     plain_file(path).and_then(|file| end_of(file, most)).unwrap_or_default()

@@ -20,6 +20,13 @@ pub fn this_program() -> io::Result<PathBuf> {
     if running.exists() { Ok(running.into()) } else { std::env::current_exe() }
 }
 
+/// Has the system keep the ends of this process's children for it, also if whoever started this process ignores theirs: an ignored
+/// signal stays ignored.
+pub fn hear_of_children() {
+    // SAFETY: it makes a system call, and sets no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Gives a process that was started from [`this_program`] its name; it is called `exe` otherwise.
 pub fn take_name() {
     #[cfg(target_os = "linux")]

@@ -85,7 +85,13 @@ pub fn piece(text: &str) -> Cow<'_, str> {
 /// Text whose first URL, which reaches to its end, has no user data: what stands before the last `@` may be a password, or a part
 /// of one, and so may each parameter but those that say where the server is.
 pub fn without_user(text: &str) -> Cow<'_, str> {
-    let Some((scheme, rest)) = text.split_once("://") else { return Cow::Borrowed(text) };
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return match text.rsplit_once('@') {
+            // As in `user:password@host`.
+            Some((user, host)) if user.contains(':') => Cow::Owned(format!("{GAP}@{host}")),
+            _ => Cow::Borrowed(text),
+        };
+    };
     let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     if parameters.contains('@') {
         // The question mark or the `@` is part of a password.
@@ -105,6 +111,21 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
         format!("?{}", shown.collect::<Vec<_>>().join("&"))
     };
     Cow::Owned(format!("{scheme}://{place}{question}"))
+}
+
+/// The names of mount options whose values are names and addresses.
+const NAMING: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
+
+/// Mount options as anyone may read them: of those that name files, people and machines the names alone.
+pub fn mount_options(options: &str) -> String {
+    let shown = |option: &str| match option.split_once('=') {
+        Some((name, value)) if value.contains(['/', '\\', '@']) || NAMING.contains(&name) => {
+            format!("{name}={GAP}")
+        }
+        None if option.contains('/') => GAP.to_owned(),
+        _ => option.to_owned(),
+    };
+    options.split(',').map(shown).collect::<Vec<_>>().join(",")
 }
 
 /// Text of which no URL, up to a blank, an end of a line or a quote, has user data.
@@ -237,6 +258,8 @@ mod tests {
             assert!(shown.contains("ex://...@box") && !shown.contains("secret"), "{shown}");
         }
         assert_eq!(piece("ex://me:sec ret@box"), "ex://...@box");
+        assert_eq!(piece("me:sec@re t@box"), "...@box");
+        assert_eq!(message("--remote me:secret@box: no"), "--remote ...@box: no");
         for (url, shown) in [
             ("ex://me@box?password=secret", "ex://...@box?..."),
             ("ex://box?password=secret", "ex://box?..."),
@@ -250,6 +273,13 @@ mod tests {
         for text in ["see https://example.org/a b@c", "a@b", "ex://box/x", "ex://box/x?host=/run/s"] {
             assert_eq!(message(text), text);
         }
+    }
+
+    #[test]
+    fn mount_options_name_neither_files_nor_people() {
+        let options = "rw,data=ordered,lowerdir=/home/me/a:/b,/c,upperdir=/d,uid=0,username=me,domain=CORP,addr=10.0.0.1";
+        let shown = "rw,data=ordered,lowerdir=...,...,upperdir=...,uid=0,username=...,domain=...,addr=...";
+        assert_eq!(mount_options(options), shown);
     }
 
     #[test]

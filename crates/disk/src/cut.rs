@@ -1,6 +1,7 @@
 //! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and of what came after it
 //! some. What a disk has not flushed it may have written in any order.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
@@ -175,14 +176,27 @@ impl Log {
     pub fn replay(
         &self,
         cut: &Cut,
+        write: impl FnMut(u64, u64, Option<&[u8]>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        Log::replay_each(self.entries.iter().map(Ok), cut, write)
+    }
+
+    /// The same of entries that are read one after the other.
+    ///
+    /// # Errors
+    /// Theirs, and those of the one who is told.
+    pub fn replay_each<E: Borrow<Entry>>(
+        entries: impl Iterator<Item = io::Result<E>>,
+        cut: &Cut,
         mut write: impl FnMut(u64, u64, Option<&[u8]>) -> io::Result<()>,
     ) -> io::Result<()> {
-        for (number, entry) in self.entries[..cut.at.min(self.len())].iter().enumerate() {
-            let request = &entry.request;
+        for (number, entry) in entries.take(cut.at).enumerate() {
+            let entry = entry?;
+            let Entry { request, data, .. } = entry.borrow();
             let data = match request.kind {
                 Kind::Read | Kind::Flush => continue,
                 Kind::Discard => None,
-                Kind::Write => Some(entry.data.as_slice()),
+                Kind::Write => Some(data.as_slice()),
             };
             let all = Piece { entry: number, from: 0, bytes: 0 };
             let lost = cut.lost.range(all..Piece { entry: number + 1, ..all });
@@ -190,9 +204,9 @@ impl Log {
             for piece in lost.copied().chain([Piece { from: request.bytes, ..all }]) {
                 if piece.from > from {
                     let part = data.and_then(|data| data.get(from as usize..piece.from as usize));
-                    write(request.at + from, piece.from - from, part)?;
+                    write(request.at.saturating_add(from), piece.from - from, part)?;
                 }
-                from = piece.from + piece.bytes;
+                from = piece.from.saturating_add(piece.bytes);
             }
         }
         Ok(())

@@ -268,7 +268,7 @@ pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
     guard::plain_file(path, name, MOST_KEPT)
 }
 
-fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> {
     bounded::all_of(guard::plain_file(path, name, most)?, most)
 }
 
@@ -388,7 +388,10 @@ fn read_begun(path: &Path) -> Result<Run> {
     };
     let text = plain_json(&bytes);
     check_version(&text, &name)?;
-    let header = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
+    let header: RunHeader = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
+    if header.shard.as_ref().is_some_and(|parts| !parts.can_be()) {
+        return Err(broken(&name, &serde::de::Error::custom("it has parts that no plan has")));
+    }
     let mut run = Run::new(header, Vec::new());
     if let Some((axis, value)) = beside_axes(&run) {
         run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));

@@ -1,5 +1,6 @@
 //! States of disks that are kept with a run: all that was written, from an empty disk on, as a compressed log.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
@@ -8,9 +9,11 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use storebench_disk::cut::{Cut, Log, Piece};
+use storebench_disk::cut::{BLOCK, Cut, Log, Piece};
+use storebench_disk::log::Reader;
 
 use crate::folder::open_kept;
+use storebench_core::bounded::Rationed;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::result::KeptState;
@@ -27,17 +30,37 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
     Ok(cut)
 }
 
-/// Writes the disk of a kept state to an empty file.
+/// The most that a kept state may unpack to, in bytes: more than is ever recorded.
+const MOST_UNPACKED: u64 = 4 << 30;
+
+/// Writes the disk of a kept state, whoever kept it, to an empty file.
+///
+/// # Errors
+/// As [`open_kept`]; when it is no log of such a disk, or longer than any; when the disk can't be written.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
-    let file = open_kept(folder, &kept.file)?;
-    let log = Log::first(kept.cut.at, GzDecoder::new(BufReader::new(file)))?;
+    let log = GzDecoder::new(BufReader::new(open_kept(folder, &kept.file)?));
+    let entries = Reader::begin(Rationed::new(log, MOST_UNPACKED))?;
     disk.set_len(kept.disk_bytes)?;
-    log.replay(&kept.cut, |at, bytes, data| match data {
-        Some(data) => disk.write_all_at(data, at),
-        None => {
-            let bytes = bytes.min(kept.disk_bytes.saturating_sub(at));
-            disk.write_all_at(&vec![0; usize::try_from(bytes).unwrap_or_default()], at)
+    // What was never written needs no zeros, however much of it is given up.
+    let mut written = BTreeSet::new();
+    Log::replay_each(entries, &kept.cut, |at, bytes, data| {
+        let end = at.saturating_add(bytes);
+        if let Some(data) = data.filter(|_| end <= kept.disk_bytes) {
+            written.extend(at / BLOCK..end.div_ceil(BLOCK));
+            return disk.write_all_at(data, at);
         }
+        if data.is_some() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it writes beyond the end of its disk"));
+        }
+        let end = end.min(kept.disk_bytes).max(at);
+        let blocks: Vec<u64> = written.range(at / BLOCK..end.div_ceil(BLOCK)).copied().collect();
+        blocks.into_iter().try_for_each(|block| {
+            let (from, to) = ((block * BLOCK).max(at), ((block + 1) * BLOCK).min(end));
+            if to - from == BLOCK {
+                written.remove(&block);
+            }
+            disk.write_all_at(&[0; BLOCK as usize][..(to - from) as usize], from)
+        })
     })
 }
 
@@ -77,5 +100,31 @@ mod tests {
             [1, 2, 0],
             "the second write of the first block is missing, and the last came after the cut"
         );
+    }
+
+    #[test]
+    fn a_state_of_others_costs_no_more_than_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = |request, data| Ok(Entry { request, arrived: 0, data });
+        let restored = |entries: Vec<io::Result<Entry>>, disk_bytes: u64| {
+            let log = Log::of(entries).unwrap();
+            let cut = Cut { at: log.len(), lost: BTreeSet::new() };
+            let cut = save(folder.path(), "state.gz", Log::of([]).unwrap(), &log, &cut).unwrap();
+            let file = "state.gz".to_owned();
+            let kept = KeptState { file, disk_bytes, cut, missing: Vec::new(), looks: 0, pieces_before: 0 };
+            let disk = tempfile::tempfile().unwrap();
+            restore(folder.path(), &kept, &disk).map(|()| disk)
+        };
+        let write = |at: u64| entry(Request::write(at, 4096), vec![7; 4096]);
+        let whole = [write(0), write(8192), entry(Request::discard(100, 1 << 40), Vec::new())];
+        let disk = restored(whole.into(), 1 << 40).unwrap();
+        let mut bytes = vec![9; 12_288];
+        disk.read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes[..100] == [7; 100] && bytes[100..].iter().all(|byte| *byte == 0));
+        let taken = std::os::unix::fs::MetadataExt::blocks(&disk.metadata().unwrap()) * 512;
+        assert!(taken < 1 << 20, "{taken} bytes of a disk of 1 TiB");
+        let beyond = restored(vec![write(12_288 - 4095)], 12_288).unwrap_err();
+        assert!(beyond.to_string().contains("beyond the end"), "{beyond}");
+        restored(vec![entry(Request::discard(u64::MAX, 9), Vec::new())], 12_288).unwrap();
     }
 }

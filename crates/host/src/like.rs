@@ -6,7 +6,7 @@ mod law;
 mod sqlite;
 mod table;
 
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use flate2::Compression;
@@ -15,7 +15,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use law::Counted;
-use storebench_core::bounded;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::units::{Sizes, counted, grouped, rough_bytes, three_digits};
@@ -23,19 +22,19 @@ use storebench_core::units::{Sizes, counted, grouped, rough_bytes, three_digits}
 /// Values whose bytes are looked at.
 const SAMPLED: usize = 256;
 /// Bytes of each that are looked at.
-const SAMPLED_BYTES: usize = 64 << 10;
+pub const SAMPLED_BYTES: usize = 64 << 10;
 /// Values that deflate makes this many times smaller count as compressible: below it, what an engine's codec saves is eaten
 /// by its blocks.
 const COMPRESSIBLE: f64 = 1.25;
 
-/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function. Where
+/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands the size of each to a function,
+/// with as many of its first bytes as are looked at. Where
 /// there is no such table or column, the error lists those that there are; an empty name asks for just that.
-pub type ReadSqlite = fn(
-    file: &Path,
-    table: &str,
-    column: Option<&str>,
-    value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-) -> Result<(), String>;
+pub type ReadSqlite =
+    fn(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String>;
+
+/// Takes the size of a value, and its first bytes.
+pub type See<'s> = dyn FnMut(u64, &[u8]) -> Result<(), String> + 's;
 
 /// The traits of data.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,13 +185,6 @@ impl Sample {
             data: if ratio >= COMPRESSIBLE { Data::Compressible } else { Data::Incompressible },
         })
     }
-}
-
-/// The first bytes of a file, up to so many.
-fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bounded::plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The factor by which deflate makes the values smaller, together, as engines compress neighbours together.

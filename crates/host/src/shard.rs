@@ -20,9 +20,6 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::{Parts, Reason};
 use storebench_core::store::StoreDef;
 
-/// The most parts of a plan: more than any plan has positions that are worth a machine.
-pub const MOST_PARTS: u32 = 10_000;
-
 /// The place by whose costs cells are weighed, wherever they run: one that was measured would be another on each machine.
 const USUAL_PLACE: Probe =
     Probe { file_creation_ns: 25_000, sync_ns: 1_000_000, write_bytes_per_s: 200_000_000.0 };
@@ -53,7 +50,7 @@ impl FromStr for Shard {
             (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
             (0, of) => Err(format!("parts are numbered from 1: 1/{of} to {of}/{of}")),
             (part, of) if part > of => Err(format!("there is no part {part} of {of}: the last is {of}/{of}")),
-            (_, of) if of > MOST_PARTS => Err(format!("{of} parts are too many: at most {MOST_PARTS}")),
+            (_, of) if of > Parts::MOST => Err(format!("{of} parts are too many: at most {}", Parts::MOST)),
             (part, of) => Ok(Shard { part, of }),
         }
     }
@@ -150,10 +147,14 @@ impl Split {
         values.fold(Cell::default(), |position, (axis, value)| position.with(axis, value.clone()))
     }
 
-    /// The number of the part that a cell is in, from 1.
-    pub fn part_of(&self, cell: &Cell) -> u32 {
-        // Every cell of the plan has its position; one of another plan would have none.
-        self.meetings.get(&self.position(cell)).map_or(1, |meeting| meeting.part)
+    /// The number of the part that a cell is in, from 1; `None` for a cell at no position of the plan.
+    pub fn part_of(&self, cell: &Cell) -> Option<u32> {
+        self.meetings.get(&self.position(cell)).map(|meeting| meeting.part)
+    }
+
+    /// Whether a cell is in one of some parts.
+    pub fn covers(&self, parts: &Parts, cell: &Cell) -> bool {
+        self.part_of(cell).is_some_and(|part| parts.parts.contains(&part))
     }
 
     /// The place of a combination in the plan's order; those that a machine changed come last.
@@ -163,7 +164,8 @@ impl Split {
 
     /// The combinations that are in a part, in the plan's order, but for those that a machine changes.
     pub fn combinations(&self, part: u32) -> Vec<&Cell> {
-        let mut cells: Vec<&Cell> = self.order.keys().filter(|cell| self.part_of(cell) == part).collect();
+        let mut cells: Vec<&Cell> =
+            self.order.keys().filter(|cell| self.part_of(cell) == Some(part)).collect();
         cells.sort_by_key(|cell| self.place_of(cell));
         cells
     }
@@ -262,7 +264,7 @@ mod tests {
             let counted: u64 = parts.iter().map(|parts| parts.combinations).sum();
             prop_assert_eq!(counted, all.len() as u64);
             for parts in &parts {
-                let own = all.iter().filter(|cell| parts.parts == [there.part_of(cell)]).count();
+                let own = all.iter().filter(|cell| there.covers(parts, cell)).count();
                 prop_assert_eq!(own as u64, parts.combinations);
             }
             let shares: f64 = (1..=of).map(|part| split.share(part)).sum();
@@ -274,14 +276,14 @@ mod tests {
     fn contestants_and_groups_of_a_position_are_together() {
         let plan = study("crud");
         let split = split(&plan, 7);
-        let mut parts: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        let mut parts: BTreeMap<String, BTreeSet<Option<u32>>> = BTreeMap::new();
         for cell in split.order.keys() {
             let at = [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis));
             parts.entry(at.join(" ")).or_default().insert(split.part_of(cell));
         }
         assert_eq!(parts.len(), 40);
         assert!(parts.values().all(|parts| parts.len() == 1), "{parts:?}");
-        assert_eq!(parts.into_values().flatten().collect::<BTreeSet<u32>>().len(), 7);
+        assert_eq!(parts.into_values().flatten().collect::<BTreeSet<_>>().len(), 7);
     }
 
     #[test]

@@ -1,32 +1,50 @@
 //! The reader of the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
 //! beside the file.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use storebench_core::bounded;
 use storebench_core::shown::piece;
+use storebench_core::units::grouped;
+use storebench_host::like::{SAMPLED_BYTES, See};
 use tempfile::TempDir;
 
 /// Names of tables or columns that a message lists.
 const LISTED: usize = 20;
 
-/// Hands every value of a column to `value`, or every row's values one after the other.
+/// Steps of SQLite's machine between two looks at how many there were.
+const STEPS_AT_ONCE: u64 = 1_000_000;
+/// The most steps: some minutes', in which SQLite reads more rows than tables have.
+const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 20_000_000_000 };
+
+/// Hands the size of every value of a column to `value`, with its first bytes, or of every row's values one after the other.
 ///
 /// # Errors
-/// The error of SQLite, or of `value`. Where there is no such table or column, those that there are; an empty name asks
-/// for just that.
-pub fn read(
-    file: &Path,
-    table: &str,
-    column: Option<&str>,
-    value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-) -> Result<(), String> {
-    let fault = |error: rusqlite::Error| error.to_string();
-    let reader = open(file)?;
-    let connection = &reader.connection;
+/// The error of SQLite, or of `value`; that there is no end. Where there is no such table or column, those that there are; an empty
+/// name asks for just that.
+pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String> {
+    let mut reader = open(file)?;
+    let connection = &mut reader.connection;
+    // A view may count for ever.
+    let mut left = MOST_STEPS / STEPS_AT_ONCE;
+    let is_too_long = move || {
+        left = left.saturating_sub(1);
+        left == 0
+    };
+    let handled = connection.progress_handler(STEPS_AT_ONCE as i32, Some(is_too_long));
+    handled.map_err(|error| error.to_string())?;
+    let fault = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => format!(
+            "{} takes more than {} steps of SQLite: a view may have no end; make a table of what you mean",
+            piece(table),
+            grouped(MOST_STEPS)
+        ),
+        _ => error.to_string(),
+    };
     let columns = column.map_or_else(|| "*".to_owned(), quoted);
     let mut statement = connection
         .prepare(&format!("SELECT {columns} FROM {}", quoted(table)))
@@ -36,8 +54,9 @@ pub fn read(
     let mut bytes = Vec::new();
     while let Some(row) = rows.next().map_err(fault)? {
         bytes.clear();
-        (0..count).try_for_each(|position| append(row, position, &mut bytes)).map_err(fault)?;
-        value(&bytes)?;
+        let mut size = 0;
+        (0..count).try_for_each(|position| append(row, position, &mut size, &mut bytes)).map_err(fault)?;
+        value(size, &bytes)?;
     }
     Ok(())
 }
@@ -47,13 +66,18 @@ fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', ""))
 }
 
-fn append(row: &Row<'_>, position: usize, bytes: &mut Vec<u8>) -> rusqlite::Result<()> {
+/// Adds a value to the size of its row, and as much of it to the row's first bytes as is looked at.
+fn append(row: &Row<'_>, position: usize, size: &mut u64, start: &mut Vec<u8>) -> rusqlite::Result<()> {
+    let mut add = |bytes: &[u8]| {
+        *size += bytes.len() as u64;
+        let room = SAMPLED_BYTES - start.len();
+        start.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    };
     match row.get_ref(position)? {
         ValueRef::Null => {}
-        ValueRef::Integer(number) => bytes.extend(number.to_string().as_bytes()),
-        ValueRef::Real(number) => bytes.extend(number.to_string().as_bytes()),
-        ValueRef::Text(text) => bytes.extend(text),
-        ValueRef::Blob(blob) => bytes.extend(blob),
+        ValueRef::Integer(number) => add(number.to_string().as_bytes()),
+        ValueRef::Real(number) => add(number.to_string().as_bytes()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => add(bytes),
     }
     Ok(())
 }
@@ -110,11 +134,7 @@ fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
 
 /// Whether a database is in WAL mode, which its 19th byte tells (SQLite's file format, 1.3.1).
 fn is_in_wal_mode(file: &Path) -> io::Result<bool> {
-    let mut header = [0; 20];
-    match File::open(file)?.read_exact(&mut header) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        read => read.map(|()| header[18] == 2),
-    }
+    Ok(bounded::start(file, 20)?.get(18) == Some(&2))
 }
 
 fn connect(file: &Path, how: &str) -> Result<Connection, String> {
@@ -175,7 +195,7 @@ mod tests {
         }
         let values = |table: &str, column: Option<&str>| {
             let mut all = Vec::new();
-            read(&file, table, column, &mut |value| {
+            read(&file, table, column, &mut |_, value| {
                 all.push(value.to_vec());
                 Ok(())
             })
@@ -193,6 +213,24 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
+    #[test]
+    fn a_view_without_an_end_is_an_error_and_a_long_value_is_not_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.db");
+        let tables = "CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(9000000)); CREATE VIEW endless AS WITH RECURSIVE
+            n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0";
+        Connection::open(&file).unwrap().execute_batch(tables).unwrap();
+        let mut seen = (0_u64, 0);
+        let value = &mut |size: u64, start: &[u8]| {
+            seen = (size, start.len());
+            Ok(())
+        };
+        read(&file, "t", None, value).unwrap();
+        assert_eq!(seen, (9_000_000, SAMPLED_BYTES));
+        let told = read(&file, "endless", None, &mut |_, _| Ok(())).unwrap_err();
+        assert!(told.contains("2,000,000 steps of SQLite"), "{told}");
+    }
+
     /// All that is in a folder.
     fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
         let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
@@ -203,7 +241,7 @@ mod tests {
 
     fn count(file: &Path) -> usize {
         let mut count = 0;
-        read(file, "t", None, &mut |_| {
+        read(file, "t", None, &mut |_, _| {
             count += 1;
             Ok(())
         })

@@ -1,12 +1,15 @@
 //! A library's file: where it is, and what its bytes are.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::bounded;
 use crate::store::Library;
+
+/// More than a library has.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The library in a file.
 pub fn find(path: &Path) -> Result<Library, String> {
@@ -15,12 +18,7 @@ pub fn find(path: &Path) -> Result<Library, String> {
     if path.to_str().is_none() {
         return Err(format!("the library {}: its name is not UTF-8", path.display()));
     }
-    let mut file = File::open(&path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(format!("the library {} is not a file", path.display()));
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = bounded::bytes(&path, MOST_BYTES).map_err(failed)?;
     let digest = Sha256::digest(&bytes);
     let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Library { path, sha256 })

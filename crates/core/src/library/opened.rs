@@ -60,7 +60,7 @@ pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -
     let guarantee = tier(given);
     let opened = Box::new(LibraryStore {
         calls,
-        store,
+        store: Some(store),
         guarantee,
         source: format!("a library of one's own: {}", loaded.library.path.display()),
         max_key_bytes: entry.max_key_bytes,
@@ -154,8 +154,8 @@ impl Room {
 
 struct LibraryStore {
     calls: Calls,
-    /// NULL once it is closed.
-    store: *mut c_void,
+    /// The library's own handle, which may be NULL; `None` once it is closed.
+    store: Option<*mut c_void>,
     guarantee: Guarantee,
     source: String,
     max_key_bytes: usize,
@@ -168,25 +168,28 @@ unsafe impl Sync for LibraryStore {}
 
 impl LibraryStore {
     fn close_once(&mut self) -> Result<()> {
-        if self.store.is_null() {
-            return Ok(());
-        }
-        let store = std::mem::replace(&mut self.store, ptr::null_mut());
+        let Some(store) = self.store.take() else { return Ok(()) };
         // SAFETY: it is open, has no sessions, and is not used again.
         Room::new().call("close", |error| unsafe { (self.calls.close)(store, error) })
+    }
+
+    /// The handle of the open store.
+    fn handle(&self) -> *mut c_void {
+        self.store.unwrap_or(ptr::null_mut())
     }
 
     fn number(&self, of: &'static str, number: ffi::Number) -> Result<u64> {
         let mut told = 0;
         // SAFETY: the store is open.
-        Room::new().call(of, |error| unsafe { number(self.store, &raw mut told, error) })?;
+        Room::new().call(of, |error| unsafe { number(self.handle(), &raw mut told, error) })?;
         Ok(told)
     }
 
     fn values(&self, of: &'static str, values: ffi::Values) -> Result<Vec<Setting>> {
         let (mut first, mut count) = (ptr::null(), 0);
         // SAFETY: the store is open.
-        Room::new().call(of, |error| unsafe { values(self.store, &raw mut first, &raw mut count, error) })?;
+        let call = |error| unsafe { values(self.handle(), &raw mut first, &raw mut count, error) };
+        Room::new().call(of, call)?;
         let wrong = |why: String| StoreError::Engine(format!("the library's {of}: {why}"));
         let setting = |value: &ffi::Value| {
             let (name, told) = (text("a name", value.name)?, text("a value", value.value)?);
@@ -208,7 +211,7 @@ impl Store for LibraryStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let mut session = ptr::null_mut();
         // SAFETY: the store is open.
-        let open = |error| unsafe { (self.calls.session)(self.store, &raw mut session, error) };
+        let open = |error| unsafe { (self.calls.session)(self.handle(), &raw mut session, error) };
         Room::new().call("session", open)?;
         Ok(Box::new(LibrarySession {
             calls: self.calls,
@@ -232,7 +235,7 @@ impl Store for LibraryStore {
 
     fn settle(&self) -> Result<()> {
         // SAFETY: the store is open.
-        Room::new().call("settle", |error| unsafe { (self.calls.settle)(self.store, error) })
+        Room::new().call("settle", |error| unsafe { (self.calls.settle)(self.handle(), error) })
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
@@ -250,7 +253,7 @@ impl Store for LibraryStore {
     fn verify(&mut self) -> Result<bool> {
         let Some(verify) = self.calls.table.0.verify else { return Ok(false) };
         // SAFETY: the store is open.
-        Room::new().call("verify", |error| unsafe { verify(self.store, error) }).map(|()| true)
+        Room::new().call("verify", |error| unsafe { verify(self.handle(), error) }).map(|()| true)
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

@@ -15,6 +15,7 @@ use super::described::Described;
 use super::found::find;
 use super::loaded::Loaded;
 use crate::lifeline;
+use crate::shown::message;
 
 /// The command that such a process is given.
 pub const WORD: &str = "__library";
@@ -55,7 +56,8 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
         return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
     };
     match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
-        Ok(answer) => answer,
+        // It was checked where the library is, which may have answered itself.
+        Ok(answer) => checked(path, answer.map_err(|why| message(&why))?),
         Err(_) => {
             let how = match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("crashed with signal {signal}"),
@@ -65,6 +67,14 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
             Err(format!("the library {} {how} when it was asked for its stores", path.display()))
         }
     }
+}
+
+/// The stores of an answer, if there are any and they are what stores can be.
+fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String> {
+    let none = if stores.is_empty() { Err("it tells of 0 stores".into()) } else { Ok(()) };
+    let wrong = none.and_then(|()| stores.iter().try_for_each(Described::check));
+    wrong.map_err(|why: String| message(&format!("the library {}: {why}", path.display())))?;
+    Ok(stores)
 }
 
 /// Whether a process has ended; its number stays its own.

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
 use crate::result::{Environment, PlaceInfo};
+use crate::shown;
 
 /// Looks at the machine. What can't be known is left out.
 pub fn machine() -> Environment {
@@ -64,7 +65,7 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
         name: name.into(),
         path: path.display().to_string(),
         file_system: mount.as_ref().map(|mount| mount.kind.clone()),
-        mount_options: mount.map(|mount| mount.options.join(",")),
+        mount_options: mount.map(|mount| shown::mount_options(&mount.options.join(","))),
         device_model: block.as_ref().and_then(|block| read(block.join("device/model"))),
         rotates: block
             .as_ref()

@@ -168,7 +168,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.of {
             Owner::File { path, from } => {
-                let last = from + self.bytes.saturating_sub(1);
+                let last = from.saturating_add(self.bytes.saturating_sub(1));
                 write!(f, "bytes {} to {} of {path}", grouped(*from), grouped(last))
             }
             Owner::Journal => write!(f, "{} of the file system's journal", counted(self.bytes, "byte")),

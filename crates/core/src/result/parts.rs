@@ -18,6 +18,15 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The most parts of a plan: more than any plan has positions that are worth a machine.
+    pub const MOST: u32 = 10_000;
+
+    /// Whether a plan can have such parts.
+    pub fn can_be(&self) -> bool {
+        let within = self.parts.iter().all(|part| (1..=self.of).contains(part));
+        self.of <= Parts::MOST && within && !self.parts.is_empty() && self.parts.is_sorted_by(|a, b| a < b)
+    }
+
     /// Whether they are all that there are.
     pub fn is_whole(&self) -> bool {
         self.parts.len() as u64 == u64::from(self.of)

@@ -55,7 +55,7 @@ pub struct PlaceInfo {
     pub path: String,
     /// The file system's type, such as `ext4`.
     pub file_system: Option<String>,
-    /// Its mount options, as in /proc/self/mountinfo.
+    /// Its mount options, as in /proc/self/mountinfo, without names of files, people and machines.
     pub mount_options: Option<String>,
     /// The block device's name, such as `nvme0n1`.
     pub device: Option<String>,

@@ -3,10 +3,11 @@
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::{Sample, start};
+use super::Sample;
+use storebench_core::bounded;
 
 pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
-    look_with(folder, sample, start)
+    look_with(folder, sample, bounded::start)
 }
 
 /// Gives the first bytes of a file, up to so many.
@@ -74,7 +75,7 @@ mod tests {
         let mut sample = Sample::new();
         let closed: Start = |path, most| match path.ends_with("secret") {
             true => Err(std::io::ErrorKind::PermissionDenied.into()),
-            false => start(path, most),
+            false => bounded::start(path, most),
         };
         look_with(folder.path(), &mut sample, closed).unwrap();
         let likeness = sample.likeness().unwrap();

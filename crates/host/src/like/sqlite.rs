@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use super::{ReadSqlite, Sample, start};
+use super::{ReadSqlite, Sample};
+use storebench_core::bounded;
 
 /// The first bytes of every SQLite file.
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 
 /// Whether a file is one of SQLite's.
 pub fn is_one(file: &Path) -> bool {
-    start(file, MAGIC.len()).is_ok_and(|start| start == MAGIC)
+    bounded::start(file, MAGIC.len()).is_ok_and(|start| start == MAGIC)
 }
 
 pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Sample) -> Result<(), String> {
@@ -20,8 +21,7 @@ pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Samp
         Some((table, column)) => (table, Some(column)),
         None => (part, None),
     };
-    let mut add =
-        |value: &[u8]| sample.add(value.len() as u64, |most| Ok(value[..value.len().min(most)].to_vec()));
+    let mut add = |size, start: &[u8]| sample.add(size, |most| Ok(start[..start.len().min(most)].to_vec()));
     read(file, table, column, &mut add).map_err(|why| match part {
         "" => format!("name one of its tables, like {0}:table or {0}:table.column: {why}", file.display()),
         _ => format!("{}: {why}", file.display()),

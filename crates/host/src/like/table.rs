@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{Sample, start};
+use super::Sample;
 use storebench_core::bounded::{self, Rationed};
 use storebench_core::error::meant;
 use storebench_core::shown::quoted;
@@ -17,7 +17,7 @@ const START: usize = 8192;
 
 /// Whether a file is no text: texts have no NUL.
 fn is_binary(file: &Path) -> io::Result<bool> {
-    Ok(start(file, START)?.contains(&0))
+    Ok(bounded::start(file, START)?.contains(&0))
 }
 
 pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {

@@ -91,7 +91,7 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
     );
     let read: ReadSqlite = |_, table, column, value| {
         assert_eq!((table, column), ("notes", Some("body")));
-        (1..=3).try_for_each(|length| value(&vec![b'x'; 100 * length]))
+        (1..=3).try_for_each(|length| value(100 * length, &vec![b'x'; 100 * length as usize]))
     };
     let likeness = Likeness::of(&name, Some(read)).unwrap();
     assert_eq!((likeness.count, likeness.median), (3, 200));

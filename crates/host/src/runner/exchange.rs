@@ -1,12 +1,11 @@
 //! The files in a run's folder through which the parent and a trial's process talk.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::folder::with_room;
+use crate::folder::{read_file, with_room};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
@@ -17,6 +16,9 @@ pub const SPEC: &str = "trial.json";
 pub const REPORT: &str = "trial-out.json";
 /// The limits that it is held to, as they took effect.
 pub const LIMITS: &str = "trial-limits.json";
+
+/// More than a process tells: a result has its histograms and series in it.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Removes the files, also those that a kill left.
 pub fn remove(folder: &Path) -> Result<()> {
@@ -36,6 +38,6 @@ pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
 
 /// Reads the report.
 pub fn answer<T: DeserializeOwned>(folder: &Path) -> std::result::Result<T, String> {
-    let report = fs::read_to_string(folder.join(REPORT)).map_err(|error| error.to_string());
-    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+    let report = read_file(folder, REPORT, MOST_BYTES).map_err(|error| error.to_string());
+    report.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
 }

@@ -2,19 +2,22 @@
 //! came of it.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::runner::devices;
 use crate::stage::Stage;
+use storebench_core::bounded;
 use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{Group, Home};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
 use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Reason};
 use storebench_core::units::rough_bytes;
+
+/// More bytes than a trial tells of its limits.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// A trial's limits, ready for its process.
 #[derive(Debug)]
@@ -148,8 +151,8 @@ impl Limiting {
 
     /// The outcome of the limits, by what the trial has told and what the kernel counted.
     pub fn report(&self) -> MachineReport {
-        let text = fs::read_to_string(&self.told).unwrap_or_default();
-        let told: Vec<LimitReport> = serde_json::from_str(&text).unwrap_or_default();
+        let text = bounded::bytes(&self.told, MOST_BYTES).unwrap_or_default();
+        let told: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
         let untold = || {
             let held = self.decision.held.iter();
             held.map(|held| LimitReport {
@@ -247,7 +250,7 @@ mod tests {
             by: Some("cgroup v2".into()),
             remark: None,
         };
-        fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&told)).unwrap()).unwrap();
+        std::fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&told)).unwrap()).unwrap();
         assert_eq!(limiting.report().limits, [told]);
         assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));
     }

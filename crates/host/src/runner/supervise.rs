@@ -112,7 +112,10 @@ pub fn run(
     Ok(match stopped {
         Some(Stopped::Interrupted) => End::Interrupted,
         Some(Stopped::TimedOut(message)) => End::Badly { reason: Failure::TimedOut, message, signal: None },
-        None => judge(status, oom_kills() > kills_before, log),
+        None => {
+            let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
+            judge(status, is_silent, oom_kills() > kills_before, log)
+        }
     })
 }
 
@@ -181,8 +184,8 @@ fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
     Ok(receiver)
 }
 
-fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
-    if status.success() {
+fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) -> End {
+    if status.success() && !is_silent {
         return End::Well;
     }
     let last = last_words_in(log);
@@ -204,7 +207,9 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
                 return End::Unsaved((*kind).into());
             }
             let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
-            let message = format!("ended with exit code {code}{said}");
+            // The harness reports before it ends well: somebody else's code has ended the process.
+            let early = if code == 0 { " before it had a result" } else { "" };
+            let message = format!("ended with exit code {code}{early}{said}");
             End::Badly { reason, message, signal: None }
         }
     }
@@ -257,7 +262,7 @@ mod tests {
     fn judged(wait_status: i32, log: &str) -> (Failure, String) {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), log).unwrap();
-        match judge(ExitStatus::from_raw(wait_status), false, file.path()) {
+        match judge(ExitStatus::from_raw(wait_status), true, false, file.path()) {
             End::Badly { reason, message, .. } => (reason, message),
             other => panic!("{other:?}"),
         }
@@ -292,19 +297,22 @@ mod tests {
         let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
         assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
+        let (reason, message) = judged(0, "bye\n");
+        let early = "ended with exit code 0 before it had a result; its last output: bye";
+        assert_eq!((reason, message.as_str()), (Failure::Crashed, early));
     }
 
     #[test]
     fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
         let log = tempfile::NamedTempFile::new().unwrap();
-        let end = judge(ExitStatus::from_raw(9), true, log.path());
+        let end = judge(ExitStatus::from_raw(9), true, true, log.path());
         assert!(matches!(end, End::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }), "{end:?}");
     }
 
     #[test]
     fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
         let log = tempfile::NamedTempFile::new().unwrap();
-        let end = judge(ExitStatus::from_raw(17 << 8), false, log.path());
+        let end = judge(ExitStatus::from_raw(17 << 8), true, false, log.path());
         assert!(matches!(&end, End::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
     }
 

@@ -173,6 +173,8 @@ pub struct Merged<'a> {
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
+    /// The facets that all groups have alike.
+    common: BTreeSet<(Axis, String)>,
     /// The kind of memory that is compared.
     pub memory: Basis,
     /// Published findings that the runs are checked against.
@@ -225,12 +227,14 @@ impl<'a> Merged<'a> {
             }
         }
         let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store()));
+        let groups: Vec<Group<'_>> = groups.into_values().collect();
         Merged {
             runs,
             layout,
             workloads: runs.iter().map(workload).collect(),
             harness: harness.iter().copied().collect(),
-            groups: groups.into_values().collect(),
+            common: common(&groups),
+            groups,
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
@@ -310,9 +314,7 @@ impl<'a> Merged<'a> {
 
     /// The facets of a group in which the groups differ.
     pub fn varying<'k>(&self, key: &'k GroupKey) -> impl Iterator<Item = &'k (Axis, String)> {
-        key.facets.iter().filter(|(axis, value)| {
-            self.groups.iter().any(|other| other.key.facet(*axis) != Some(value.as_str()))
-        })
+        key.facets.iter().filter(|facet| !self.common.contains(facet))
     }
 
     /// The cells of all runs, those that were left out included; as often as they ran.
@@ -343,6 +345,15 @@ fn is_server(header: &RunHeader, store: &str) -> bool {
 
 fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
     runs.iter().enumerate().flat_map(|(index, run)| run.trials.iter().map(move |trial| (index, trial)))
+}
+
+/// The facets that all of some groups have alike: found once, as every label asks for them.
+fn common(groups: &[Group<'_>]) -> BTreeSet<(Axis, String)> {
+    let mut keys = groups.iter().map(|group| &group.key);
+    let mut common: BTreeSet<_> =
+        keys.next().into_iter().flat_map(|key| key.facets.iter().cloned()).collect();
+    keys.for_each(|key| common.retain(|(axis, value)| key.facet(*axis) == Some(value.as_str())));
+    common
 }
 
 fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -> &'g mut Group<'a> {

@@ -8,11 +8,10 @@ mod sections;
 mod trials;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use storebench_core::axis::{Form, Value};
+use storebench_core::bounded;
 use storebench_core::cell::{Axis, Cell};
 
 use crate::column::COLUMNS;
@@ -68,9 +67,10 @@ const TABLES_VERSION: u32 = 1;
 
 /// Whether a file is one that [`write()`] made: SQLite's header, with our mark where it keeps marks of applications.
 pub fn is_ours(path: &Path) -> bool {
-    let mut header = [0; 100];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok() && header.starts_with(b"SQLite format 3\0") && header[68..72] == APPLICATION_ID.to_be_bytes()
+    let is_marked = |head: Vec<u8>| {
+        head.get(68..72) == Some(&APPLICATION_ID.to_be_bytes()[..]) && head.starts_with(b"SQLite format 3\0")
+    };
+    bounded::start(path, 100).is_ok_and(is_marked)
 }
 
 /// Writes everything.

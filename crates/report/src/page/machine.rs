@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, RunHeader};
+use storebench_core::shown::{mount_options, without_user, without_users};
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::run::Run;
 
@@ -93,7 +94,7 @@ fn places(run: &Run) -> Html {
         let rows = [
             ("directory", place.path.clone()),
             ("file system", place.file_system.clone().unwrap_or_else(unknown)),
-            ("mount options", place.mount_options.clone().unwrap_or_else(unknown)),
+            ("mount options", place.mount_options.as_deref().map_or_else(unknown, mount_options)),
             ("mounted by", place.driver.clone().unwrap_or_else(|| "the user".into())),
             ("device", if device.is_empty() { unknown() } else { device.join(", ") }),
             ("free at the start", rough_bytes(place.free_bytes as f64)),
@@ -131,16 +132,26 @@ fn plan(run: &Run, several: bool) -> Tag {
         tag("code").with("storebench run plan.toml"),
         ":",
     ));
-    folded(summary, (how, code(&run.header.plan)))
+    folded(summary, (how, code(without_users(&run.header.plan))))
 }
 
-/// A command line that a shell reads back as the same words.
+/// A word without the user names of addresses, of which several are separated by commas.
+fn public(word: &str) -> String {
+    let shown = |one: &str| match one.rsplit_once('@').filter(|_| !one.contains("://")) {
+        Some((user, host)) => format!("{}...@{host}", user.rfind('=').map_or("", |at| &user[..=at])),
+        None => without_user(one).into_owned(),
+    };
+    word.split(',').map(shown).collect::<Vec<_>>().join(",")
+}
+
+/// A command line that a shell reads back as the same words, but for user names.
 fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    });
+    let quoted =
+        words.iter().map(|word| public(word)).map(|word| match !word.is_empty() && word.chars().all(plain) {
+            true => word,
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        });
     quoted.collect::<Vec<_>>().join(" ")
 }
 
@@ -152,5 +163,8 @@ mod tests {
     fn a_command_can_be_pasted() {
         let words = ["storebench", "run", "my plan.toml", "it's", "--at=ssd=/a"].map(str::to_owned);
         assert_eq!(command(&words), "storebench run 'my plan.toml' 'it'\\''s' --at=ssd=/a");
+        let words =
+            ["--remote=me@board", "me@alpha,you@beta", "redis.url=redis://me@box:1"].map(str::to_owned);
+        assert_eq!(command(&words), "--remote=...@board ...@alpha,...@beta redis.url=redis://...@box:1");
     }
 }

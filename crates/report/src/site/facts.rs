@@ -387,7 +387,10 @@ fn proof(row: &Row) -> Proof {
     Proof { text, is_broken: holds.as_deref() == Some("no") }
 }
 
-/// The pairs of stores of a group, each ranked by itself as any two are.
+/// The most stores of a group of which each pair has its page: the pages grow with their square.
+pub const MOST_PAIRED: usize = 100;
+
+/// The pairs of stores of a group, the first by name, each ranked by itself as any two are.
 fn met<'g>(
     merged: &Merged<'_>,
     group: &'g Group<'_>,
@@ -400,6 +403,7 @@ fn met<'g>(
         .map(|(_, (store, version))| (*store, version.as_str()))
         .collect();
     stores.sort_unstable();
+    stores.truncate(MOST_PAIRED);
     let mut duels = Vec::new();
     for (index, a) in stores.iter().enumerate() {
         for b in &stores[index + 1..] {

@@ -63,6 +63,13 @@ fn every_link_of_a_site_leads_to_a_page_of_it() {
 }
 
 #[test]
+fn pairs_of_many_stores_are_bounded() {
+    let names: Vec<String> = (0..MOST_PAIRED + 3).map(|number| format!("s{number:03}")).collect();
+    let facts = looked(&[blocks("box", &[names.iter().map(|name| Sample::new(name)).collect()])]).remove(0);
+    assert_eq!((facts.sides.len(), facts.duels.len()), (names.len(), MOST_PAIRED * (MOST_PAIRED - 1) / 2));
+}
+
+#[test]
 fn the_page_of_a_pair_sums_over_machines() {
     let words = |runs: &[Run]| {
         let page = site(runs)["pairs/a+b.html"].clone();

@@ -75,7 +75,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         tune::tell_other_language(best);
     }
     let lead = advice.lead(code.as_ref().map(|(_, all)| all.as_str()));
-    let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
+    let in_folder = kept.as_ref().map(|folder| files::page_in(folder)).transpose()?;
     for page in in_folder.iter().chain(&args.answer.html) {
         report::page(&Report::new(&merged), Some(&lead), page)?;
         if !files::is_standard_output(page) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, CutCheck, KeptState, Measured, TrialResult};
 use storebench_core::units::{counted, rough_bytes};
-use storebench_core::workload::cut::told::steps_of;
+use storebench_core::workload::cut::told::{StepTold, steps_of};
 use storebench_host::kept;
 
 use super::args::CrashCommand;
@@ -116,7 +116,7 @@ fn list(all: &[Kept<'_>]) -> String {
 
 fn one(state: &Kept<'_>) -> String {
     let (bad, kept) = (state.bad, state.kept);
-    let sum = |steps: &[u64]| steps.iter().sum::<u64>();
+    let sum = |steps: &[u64]| steps.iter().fold(0_u64, |all, steps| all.saturating_add(*steps));
     let while_it = bad.phase.map_or("took steps", |phase| phase.words());
     let mut text = fitted(&format!("State {}: {}", state.name(), state.whose()), 0);
     let mut say = |sentence: String| text.push_str(&fitted(&sentence, 2));
@@ -124,7 +124,7 @@ fn one(state: &Kept<'_>) -> String {
     say(format!(
         "the cut: when the store {while_it}, after {}; {} more begun",
         counted(sum(&bad.acknowledged), "acknowledged step"),
-        sum(&bad.begun) - sum(&bad.acknowledged)
+        sum(&bad.begun).saturating_sub(sum(&bad.acknowledged))
     ));
     say(match kept.missing.len() {
         0 => "missing: nothing that the disk was asked to write".to_owned(),
@@ -144,11 +144,15 @@ fn one(state: &Kept<'_>) -> String {
 /// Writes a state's disk, its history and a script to a new folder.
 fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
     files::refuse_standard_output("--to", to, "there are several files; name a directory")?;
-    runs::make_directory("making", to)?;
-    let mut entries = fs::read_dir(to).map_err(Error::io("looking into", to))?;
-    if entries.next().is_some() {
-        return Err(Error::bad_value(format!("{} is not empty: name a new directory", to.display())));
-    }
+    let steps = steps_of(state.bad).ok_or_else(|| {
+        let message =
+            format!("the state {} has more steps than any history: its run was tampered with", state.name());
+        Error::new(Exit::NotStorebench, message)
+    })?;
+    files::fill("making", to, || export_into(run, state, steps, to))
+}
+
+fn export_into(run: &Path, state: &Kept<'_>, steps: impl Iterator<Item = StepTold>, to: &Path) -> Result<()> {
     let write = |name: &str, text: &str| {
         let path = to.join(name);
         fs::write(&path, text).map_err(Error::io("writing", &path))
@@ -156,8 +160,7 @@ fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
     let path = to.join("disk.img");
     let disk = File::create_new(&path).map_err(Error::io("making", &path))?;
     kept::restore(run, state.kept, &disk).map_err(Error::io("writing", &path))?;
-    let steps = steps_of(state.bad);
-    let lines = steps.iter().filter_map(|step| serde_json::to_string(step).ok());
+    let lines = steps.filter_map(|step| serde_json::to_string(&step).ok());
     write("history.jsonl", &lines.map(|line| line + "\n").collect::<String>())?;
     write("README.txt", &(one(state) + ABOUT_HISTORY))?;
     write("look.sh", SCRIPT)?;
@@ -179,7 +182,7 @@ set -eu
 cd \"$(dirname \"$0\")\"
 cp --sparse=always disk.img copy.img
 mkdir -p mnt
-mount -o loop copy.img mnt || mount -o loop,nouuid copy.img mnt
+mount -o loop,nosuid,nodev copy.img mnt || mount -o loop,nosuid,nodev,nouuid copy.img mnt
 ls -lR mnt/store
 echo \"Open the store in $PWD/mnt/store with its own tools; then: umount $PWD/mnt\"
 ";

@@ -1,12 +1,15 @@
 //! Files that a user asked for.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::guard::Folder;
 
 use super::output::{print_export, take_standard_output, tell};
+use super::runs;
 
 /// The name that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
@@ -14,7 +17,7 @@ const STANDARD_OUTPUT: &str = "-";
 /// The mark in the head of every page of storebench.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
 /// The part of a page within which it stands, in bytes.
-const HEAD: u64 = 1024;
+const HEAD: usize = 1024;
 
 /// Refuses to write over a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
 /// looks at what is there.
@@ -108,6 +111,16 @@ pub fn page(path: &Path, text: &[u8]) -> Result<()> {
     write(path, text)
 }
 
+/// The page in a folder of runs, in which others may have put something under its name that is neither followed nor waited for.
+///
+/// # Errors
+/// [`Exit::NotStorebench`].
+pub fn page_in(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("report.html");
+    refuse_theirs(&path, |path| fs::symlink_metadata(path).is_ok_and(|there| there.is_file()))?;
+    Ok(path)
+}
+
 /// Writes a new file.
 ///
 /// # Errors
@@ -147,9 +160,9 @@ fn is_page(path: &Path) -> bool {
     if !there.is_file() {
         return !there.is_dir();
     }
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    read.is_ok() && (head.is_empty() || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK))
+    let is_ours =
+        |head: Vec<u8>| head.is_empty() || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK);
+    bounded::start(path, HEAD).is_ok_and(is_ours)
 }
 
 /// Has a file written beside the one that is wanted, and puts it in its place when it is whole. `write` makes the file, whose
@@ -166,6 +179,25 @@ pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Resul
         let _ = fs::remove_file(&beside);
     }
     written
+}
+
+/// Fills a directory that a user named with files, all or none: it is made if it is missing, and holds nothing else.
+///
+/// # Errors
+/// [`Exit::BadValue`] when it holds something; those of `write`. Then the directory is as it was.
+pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Result<()> {
+    let is_new = !path.exists();
+    runs::make_directory(doing, path)?;
+    if fs::read_dir(path).map_err(Error::io("looking into", path))?.next().is_some() {
+        return Err(Error::bad_value(format!("{} is not empty: name a new directory", path.display())));
+    }
+    write().inspect_err(|_| {
+        // The error is what the user has to know.
+        let _ = Folder::open(path).and_then(|folder| folder.empty(None));
+        if is_new {
+            let _ = fs::remove_dir(path);
+        }
+    })
 }
 
 fn unused_beside(path: &Path) -> PathBuf {
@@ -203,6 +235,28 @@ mod tests {
         page(&path, ours.as_bytes()).unwrap();
         page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
         assert!(can_write_page(&folder.path().join("none/x.html")).is_err());
+    }
+
+    #[test]
+    fn nothing_but_a_file_in_a_folder_of_runs_is_its_page() {
+        let folder = tempfile::tempdir().unwrap();
+        page_in(folder.path()).unwrap();
+        std::os::unix::fs::symlink("/dev/null", folder.path().join("report.html")).unwrap();
+        assert_eq!(page_in(folder.path()).unwrap_err().exit, Exit::NotStorebench);
+    }
+
+    #[test]
+    fn a_directory_is_filled_or_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let half = || {
+            fs::write(path.join("half"), "").map_err(Error::io("", &path)).and(Err(Error::bad_value("full")))
+        };
+        assert!(fill("making", &path, half).is_err() && !path.exists());
+        fs::create_dir(&path).unwrap();
+        assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 0);
+        fs::write(path.join("mine"), "").unwrap();
+        assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 1);
     }
 
     #[test]

@@ -31,9 +31,9 @@ pub fn finish(
         print(&terminal::brief(&report, style()))?;
     }
     if !run.trials.is_empty() {
-        let page = path.join("report.html");
-        match report::page(&report, None, &page) {
-            Ok(()) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+        let page = files::page_in(path);
+        match page.and_then(|page| report::page(&report, None, &page).map(|()| page)) {
+            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
             // The results are safe, and the page can be made from them again.
             Err(error) => tell(&format!("\nthe report could not be written: {error}")),
         }

@@ -204,7 +204,7 @@ impl<'a> Launch<'a> {
 
     /// The same with the cells of one part alone, by the split of the plan.
     pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
-        let is_there = |cell: &Cell| split.part_of(cell) == part;
+        let is_there = |cell: &Cell| split.part_of(cell) == Some(part);
         self.cells.retain(is_there);
         self.header.left_out.retain(|left| is_there(&left.cell));
         self.header.shard = Some(split.parts(part));

@@ -1,12 +1,13 @@
 //! Completion scripts and man pages, made from the arguments themselves.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use storebench_core::bounded;
 use storebench_core::cell::{Cache, Compression, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef};
@@ -18,7 +19,7 @@ use super::files;
 use super::output::print;
 
 /// The part of a man page within which its title stands, in bytes.
-const HEAD: u64 = 256;
+const HEAD: usize = 256;
 
 /// Prints the completion script for `shell`.
 pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
@@ -125,10 +126,7 @@ fn with_short_synopsis(page: &str, command: &Command) -> String {
 
 /// Whether a file is a man page of storebench's, of whatever version, by its title.
 fn is_page(path: &Path) -> bool {
-    if !fs::symlink_metadata(path).is_ok_and(|there| there.is_file()) {
-        return false;
-    }
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).lines().any(|line| line.starts_with(".TH storebench"))
+    let is_ours =
+        |head: Vec<u8>| String::from_utf8_lossy(&head).lines().any(|line| line.starts_with(".TH storebench"));
+    !path.is_symlink() && bounded::start(path, HEAD).is_ok_and(is_ours)
 }

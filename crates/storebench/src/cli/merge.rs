@@ -44,9 +44,10 @@ struct Merged {
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     runs::refuse_there(&args.out)?;
     let parts = read(&args.runs)?;
-    let split = split(stores, &parts);
-    let parts = once(parts, split.as_ref())?;
     check_alike(&parts)?;
+    let split = split(stores, &parts);
+    parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
+    let parts = once(parts, split.as_ref())?;
     let lacking = lacking(&parts, split.as_ref());
     let merged: Vec<Merged> = of_machines(parts)?
         .into_values()
@@ -185,6 +186,24 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
         machine.push(part);
     }
     Ok(machines)
+}
+
+/// Checks that a run has results of its own parts alone.
+fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
+    let Some(split) = split else { return Ok(()) };
+    let Run { header, trials } = &part.run;
+    let mut cells =
+        trials.iter().map(|trial| &trial.cell).chain(header.left_out.iter().map(|left| &left.cell));
+    let Some(other) = cells.find(|cell| !split.covers(&part.parts, cell)) else { return Ok(()) };
+    let whose = split.part_of(other).map_or("no part".into(), |number| format!("part {number}"));
+    let message = format!(
+        "{} is {} by its run.json, and has the cell {}, which is in {whose}: its files are of several runs; name the run \
+         as its machine left it",
+        part.path.display(),
+        part.parts,
+        other.id(),
+    );
+    Err(Error::new(Exit::NotStorebench, message))
 }
 
 /// The split of the plan, where this program has the stores to come to the same one.

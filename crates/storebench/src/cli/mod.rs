@@ -55,6 +55,7 @@ use clap::{CommandFactory, FromArgMatches};
 use args::{Args, Command, Hidden, study};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::library;
+use storebench_core::lifeline;
 use storebench_core::store::{self, StoreDef};
 use storebench_host::runner::child;
 
@@ -68,6 +69,7 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
 
 /// The same with more than measuring.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
+    lifeline::hear_of_children();
     if let Some(begin) = extras.begin {
         begin();
     }
@@ -127,7 +129,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
 
 fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
     if matches!(command, Command::Hidden(_)) {
-        storebench_core::lifeline::take_name();
+        lifeline::take_name();
     }
     match command {
         Command::Run(args) => run::run(stores, extras, *args),

@@ -4,7 +4,7 @@
 mod arguments;
 pub mod client;
 mod connection;
-mod host;
+pub(super) mod host;
 mod program;
 mod shell;
 mod ssh;
@@ -27,7 +27,7 @@ use storebench_host::runner::progress;
 
 pub use self::arguments::host_of;
 use self::connection::{Connection, END};
-use self::host::Host;
+use self::host::{AdbServer, Host};
 use self::wire::{Known, Message, Request, Word};
 use super::args::{BoardArgs, RunArgs, study};
 use super::finish::finish;
@@ -40,6 +40,7 @@ use super::{launch, properties, runs};
 /// [`Exit::Unreachable`] when the machine can't be reached, or the connection is lost; what went wrong there.
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
+    let _server = AdbServer::of([&*host.to_string()]);
     let (request, mut here) = match &args.resume {
         Some(name) => resume(runs::find(name, &args.out)?)?,
         None => start(args)?,

@@ -71,7 +71,7 @@ pub fn resume(
             );
             return Err(Error::new(Exit::OtherVersion, message));
         }
-        cells.retain(|cell| parts.parts.contains(&split.part_of(cell)));
+        cells.retain(|cell| split.covers(parts, cell));
     }
     let header = run.header.clone();
     let launch = Launch { plan: &plan, stores, places: &places, header, cells, is_idle: false };

@@ -2,7 +2,7 @@
 
 mod made;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +17,7 @@ use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::markup::in_address;
 use storebench_report::report::Report;
-use storebench_report::site::{self, Facts, Source};
+use storebench_report::site::{self, Facts, MOST_PAIRED, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
@@ -153,13 +153,20 @@ fn address(folder: &Path, file: &Path) -> Option<String> {
 
 /// Looks at one run by itself, as its report does.
 fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> {
-    let (run, notes) = folder::read_with_notes(path)?;
+    let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
     let all = [run];
     let harness = harness(stores);
     let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
     let facts = site::facts(&Report::new(&merged), from.source(path));
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
+    let stores = facts.sides.iter().map(|side| &side.store).collect::<BTreeSet<_>>().len();
+    if stores > MOST_PAIRED {
+        notes.push(format!(
+            "{}: of {stores} stores, the first {MOST_PAIRED} by name have pages of pairs",
+            path.display()
+        ));
+    }
     Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
 }
 

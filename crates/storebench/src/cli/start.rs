@@ -15,6 +15,7 @@ use super::output::tell;
 use super::plan::plan;
 use super::prepare::{Started, prepare};
 use super::properties::Texts;
+use super::remote::host::AdbServer;
 use super::{reach, runs, trace};
 
 /// A run that is to be started.
@@ -42,6 +43,7 @@ pub fn start<T>(
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
     reach::servers(stores, &plan)?;
+    let _server = AdbServer::of(plan.clients.iter().map(String::as_str));
     reach::clients(&plan, interrupted)?;
     trace::look(&mut plan, interrupted)?;
     let new_directory = !out.exists();

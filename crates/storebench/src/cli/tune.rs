@@ -78,7 +78,7 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
         stages.tell_interrupted();
         return Ok(Exit::Interrupted);
     }
-    let own = stages.folder.join("report.html");
+    let own = files::page_in(&stages.folder)?;
     let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
     show(stores, asked, &stages.runs, &pages)?;
     tell(&format!("to show this again: --from {}", stages.folder.display()));

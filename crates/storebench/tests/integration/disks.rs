@@ -4,7 +4,8 @@ use std::process::Command;
 
 use storebench_core::cell::Axis;
 use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Outcome, Run, TrialResult};
+use storebench_core::result::{Failure, Outcome, TrialResult};
+use storebench_host::run::Run;
 
 use crate::cli::support::OWN;
 use crate::cli::support::{Scratch, TINY, assert_complete, faulty, is_root, skipped, wait_for};

@@ -223,7 +223,7 @@ fn what_can_not_be_reached_or_run_says_so() {
 #[test]
 fn a_run_on_a_phone_looks_like_any_other() {
     let scratch = Scratch::new();
-    let adb = "#!/bin/sh\n[ \"$1 $2 $3 $4\" = '-s 1234 shell -T' ] && [ $# -eq 5 ] || { echo \"odd: $*\" >&2; exit 9; }\n\
+    let adb = "#!/bin/sh\nif [ \"$1\" = kill-server ]; then echo end >>ended; exit; fi\n[ \"$1 $2 $3 $4\" = '-s 1234 shell -T' ] && [ $# -eq 5 ] || { echo \"odd: $*\" >&2; exit 9; }\n\
         exec env -i \"PATH=$PATH\" sh -c \"$5\"\n";
     let adb = scratch.write("bin/adb", adb);
     fs::set_permissions(&adb, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -248,5 +248,9 @@ fn a_run_on_a_phone_looks_like_any_other() {
     assert!(Path::new(&result.header.places[0].path).starts_with(&phone), "{:?}", result.header.places);
     let odd = with_adb(&study.replace("adb:1234", "adb:"));
     odd.complains(Exit::Unreachable, &["odd: shell -T"]);
+    // Once for each of them.
+    assert_eq!(fs::read_to_string(scratch.join("ended")).unwrap(), "end\nend\nend\n");
+    let secret = with_adb(&study.replace("adb:1234", "me:secret@board")).ends(Exit::BadValue);
+    assert!(secret.err.contains("...@board") && !secret.err.contains("secret"), "{secret}");
     scratch.assert_nothing_left();
 }

@@ -15,7 +15,7 @@ use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     Ranged, Record, Status, Transaction,
 };
-use crate::support::server::socket::Socket;
+use crate::support::server::{socket::Socket, unreadable};
 
 /// Where a server listens unless it is told otherwise.
 const PORT: u16 = 2379;
@@ -214,7 +214,9 @@ impl Client {
         let range =
             Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
         let records = self.connection.call(&range)?.records;
-        records.iter().for_each(|Record { key, value }| visit(&key[self.beginning.len()..], value));
+        for Record { key, value } in &records {
+            visit(key.strip_prefix(&self.beginning[..]).ok_or_else(unreadable)?, value);
+        }
         Ok(records.len())
     }
 

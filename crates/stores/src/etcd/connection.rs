@@ -16,7 +16,7 @@ use storebench_core::store::{Result, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::messages::Call;
-use crate::support::server::{error_text, socket::Socket};
+use crate::support::server::{MOST_ANSWER, error_text, socket::Socket, unreadable};
 
 /// The bytes of an answer that may be under way unread.
 const WINDOW: u32 = 64 << 20;
@@ -73,11 +73,14 @@ impl Connection {
         while let Some(piece) = engine.until(|context| stream.poll_data(context).map(Option::transpose))? {
             stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
             received = joined(received, piece);
+            if received.len() > MOST_ANSWER {
+                return Err(unreadable());
+            }
         }
         let trailers = engine.until(|context| stream.poll_trailers(context))?;
         refusal(&trailers.unwrap_or_default())?;
         if received.len() < HEAD || received[0] != 0 {
-            return Err(StoreError::Engine("the server sent an answer that can't be read".into()));
+            return Err(unreadable());
         }
         C::Answer::decode(received.slice(HEAD..)).map_err(StoreError::engine)
     }

@@ -17,8 +17,8 @@ use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
 use super::wire::{self, Holds};
-use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
+use crate::support::server::{MOST_ANSWER, error_text, unreadable};
 
 /// The most bytes that are read at once.
 const PIECE: usize = 64 << 10;
@@ -235,7 +235,8 @@ impl Client {
                 }
                 Answer::Rows(described) => {
                     debug_assert!(columns.is_empty() || columns.len() as u64 == described);
-                    self.pass_by(usize::try_from(described).map_err(StoreError::engine)? + 1)?;
+                    let described = usize::try_from(described).map_err(StoreError::engine)?;
+                    self.pass_by(described.saturating_add(1))?;
                     let mut odd = Ok(());
                     let more = loop {
                         self.forget_some();
@@ -261,7 +262,6 @@ impl Client {
     fn answer(&mut self) -> Result<Answer> {
         let told = self.packet()?;
         let told = &self.input[told];
-        let odd = || StoreError::Engine("the server sent an answer that can't be read".into());
         match told.first() {
             Some(0) => {
                 let done = done::<CommonOkPacket>(told)?;
@@ -270,8 +270,8 @@ impl Client {
             }
             Some(0xff) => Err(error_of(told)),
             // It asks for a file that nobody offered.
-            Some(0xfb) | None => Err(odd()),
-            Some(_) => ParseBuf(told).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(odd),
+            Some(0xfb) | None => Err(unreadable()),
+            Some(_) => ParseBuf(told).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(unreadable),
         }
     }
 
@@ -286,7 +286,10 @@ impl Client {
 
     /// Takes in so many packets that say nothing of interest.
     fn pass_by(&mut self, count: usize) -> Result<()> {
-        (0..count).try_for_each(|_| self.packet().map(drop))
+        (0..count).try_for_each(|_| {
+            self.forget_some();
+            self.packet().map(drop)
+        })
     }
 
     /// Lets go of what was looked at, where that is much.
@@ -311,6 +314,9 @@ impl Client {
             let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
             if header != start - 4 {
                 self.input.drain(header..header + 4);
+            }
+            if end - start > MOST_ANSWER {
+                return Err(unreadable());
             }
             self.await_bytes(end + length)?;
             end += length;

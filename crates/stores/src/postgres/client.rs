@@ -259,7 +259,8 @@ impl Drop for Client {
     fn drop(&mut self) {
         self.out.clear();
         frontend::terminate(&mut self.out);
-        if self.send().is_ok() && self.stream.set_read_timeout(Some(LONGEST_END)).is_ok() {
+        if self.send().is_ok() {
+            self.stream.ends_within(LONGEST_END);
             while matches!(self.stream.read(&mut self.piece), Ok(count) if count > 0) {}
         }
     }

@@ -8,8 +8,8 @@ use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 use storebench_core::store::{Result, StoreError};
 
-use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
+use crate::support::server::{MOST_ANSWER, error_text, unreadable};
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 6379;
@@ -85,7 +85,7 @@ impl Client {
     pub fn text(&mut self, words: &[&[u8]]) -> Result<String> {
         match self.run(words)? {
             Answer::Bytes(at) => Ok(String::from_utf8_lossy(self.bytes(at)).into_owned()),
-            _ => Err(odd()),
+            _ => Err(unreadable()),
         }
     }
 
@@ -142,7 +142,7 @@ impl Client {
                 Ok(true)
             }
             Answer::Nothing => Ok(false),
-            _ => Err(odd()),
+            _ => Err(unreadable()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Client {
         if self.beginning.is_empty() {
             return match self.run(&[b"DBSIZE"])? {
                 Answer::Number(count) => u64::try_from(count).map_err(StoreError::engine),
-                _ => Err(odd()),
+                _ => Err(unreadable()),
             };
         }
         let mut keys = Vec::new();
@@ -223,9 +223,9 @@ impl Client {
         let mut cursor = b"0".to_vec();
         loop {
             let answer = self.run(&[b"SCAN", &cursor, b"MATCH", &pattern, b"COUNT", b"1000"])?;
-            let Answer::Many(parts) = answer else { return Err(odd()) };
+            let Answer::Many(parts) = answer else { return Err(unreadable()) };
             let Ok([Answer::Bytes(next), Answer::Many(keys)]) = <[Answer; 2]>::try_from(parts) else {
-                return Err(odd());
+                return Err(unreadable());
             };
             cursor = self.bytes(next).to_vec();
             let keys =
@@ -304,6 +304,9 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<()> {
+        if self.received > MOST_ANSWER {
+            return Err(unreadable());
+        }
         if self.received == self.input.len() {
             self.input.resize(2 * self.received, 0);
         }
@@ -335,7 +338,7 @@ fn check_depth(mut rest: &[u8]) -> Result<()> {
             Some(b'*') if count > 0 => {
                 lacking.push(count);
                 if lacking.len() > DEEPEST {
-                    return Err(odd());
+                    return Err(unreadable());
                 }
                 rest = after;
                 continue;
@@ -360,11 +363,6 @@ fn check_depth(mut rest: &[u8]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// An answer that is none to the command.
-pub fn odd() -> StoreError {
-    StoreError::Engine("the server sent an answer that can't be read".into())
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use storebench_core::store::{
     Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
 };
 
-use super::client::{Answer, Client, odd};
-use crate::support::server::{PROGRAMS_SETTING, Plan};
+use super::client::{Answer, Client};
+use crate::support::server::{PROGRAMS_SETTING, Plan, unreadable};
 
 /// The folder of the log, in that of the data.
 pub const LOG: &str = "appendonlydir";
@@ -175,10 +175,10 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
         StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),
         other => other,
     })?;
-    let Answer::Many(told) = told else { return Err(odd()) };
+    let Answer::Many(told) = told else { return Err(unreadable()) };
     let texts = told.into_iter().map(|answer| match answer {
         Answer::Bytes(at) => Ok(String::from_utf8_lossy(client.bytes(at)).into_owned()),
-        _ => Err(odd()),
+        _ => Err(unreadable()),
     });
     let texts = texts.collect::<Result<Vec<String>>>()?;
     let value = |name: &str| {

@@ -10,11 +10,11 @@ use storebench_core::server::Known;
 use storebench_core::server::running::{Address, At};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
-use super::client::{Answer, Client, PORT, odd};
+use super::client::{Answer, Client, PORT};
 use super::config;
 use super::session::Records;
 use crate::support::server::socket::Socket;
-use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server, wait_until};
+use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server, unreadable, wait_until};
 use crate::support::sync_path;
 
 /// The name of its socket, in a folder that is its alone.
@@ -219,8 +219,8 @@ impl Server for RedisServer {
 
 /// The folder of a server's data.
 fn folder_of(client: &mut Client) -> Result<PathBuf> {
-    let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(odd()) };
-    let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(odd()) };
+    let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(unreadable()) };
+    let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(unreadable()) };
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 

@@ -29,6 +29,16 @@ pub use self::session::RecordSession;
 pub use self::sql::Sql;
 pub use self::store::open;
 
+use storebench_core::store::StoreError;
+
+/// The longest answer that is taken in: more than any value of a store's.
+pub const MOST_ANSWER: usize = 1 << 30;
+
+/// The error of an answer that is none to what was asked, or longer than any.
+pub fn unreadable() -> StoreError {
+    StoreError::Engine("the server sent an answer that can't be read".into())
+}
+
 /// An error of a server as it is repeated: in one line, of 300 characters at most.
 pub fn error_text(words: &str) -> String {
     storebench_core::shown::within(&storebench_core::shown::one_line(words), 300)

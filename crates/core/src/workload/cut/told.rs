@@ -32,14 +32,17 @@ pub struct RecordTold {
     pub value: Option<String>,
 }
 
-/// The steps that were begun before a state's cut, session by session.
-pub fn steps_of(state: &BadState) -> Vec<StepTold> {
-    let mut all = Vec::new();
-    for (session, begun) in (0..).zip(&state.begun) {
+/// More steps than a history has.
+const MOST_STEPS: u64 = 10_000;
+
+/// The steps that were begun before a state's cut, session by session; `None` where they are more than a history has.
+pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepTold>> {
+    let all = state.begun.iter().try_fold(0, |all: u64, begun| all.checked_add(*begun));
+    all.filter(|all| *all <= MOST_STEPS && state.begun.len() as u64 <= MOST_STEPS)?;
+    Some((0..).zip(&state.begun).flat_map(|(session, begun)| {
         let acknowledged = state.acknowledged.get(session as usize).copied().unwrap_or_default();
-        all.extend((0..*begun).map(|number| told(session, number, number < acknowledged)));
-    }
-    all
+        (0..*begun).map(move |number| told(session, number, number < acknowledged))
+    }))
 }
 
 fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
@@ -79,5 +82,9 @@ mod tests {
         assert_eq!((batch.does, batch.records.len()), ("batch", 20));
         assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));
         assert_eq!(hexadecimal(&[0, 255, 16]), "00ff10");
+        for begun in [vec![1_000_000_000_000], vec![u64::MAX, 2]] {
+            let state = serde_json::json!({"number": 0, "finding": "lost", "message": "", "cut": {"at": 0, "lost": []}, "begun": begun});
+            assert!(steps_of(&serde_json::from_value(state).unwrap()).is_none());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The other machine, and commands on it over the system's ssh, or adb for a phone.
 
 use std::fmt;
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use storebench_core::error::{Error, Exit, Result};
@@ -12,6 +13,25 @@ use super::shell;
 
 /// A phone by adb: nothing, or its serial number, follows.
 const ADB: &str = "adb:";
+
+/// The server that adb starts and leaves running: it ends with this value.
+pub struct AdbServer(());
+
+impl AdbServer {
+    /// The one that these hosts will need, unless one runs already, or the user says where one is.
+    pub fn of<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
+        let named = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
+        let runs = || named.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
+        (hosts.into_iter().any(|host| host.starts_with(ADB)) && !runs()).then(|| AdbServer(()))
+    }
+}
+
+impl Drop for AdbServer {
+    fn drop(&mut self) {
+        // Nothing depends on it, and perhaps none was started.
+        let _ = Command::new("adb").arg("kill-server").output();
+    }
+}
 
 /// A machine that ssh or adb knows the way to.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_report::site::{FOLDERS, Page};
@@ -14,6 +15,8 @@ use crate::cli::runs;
 
 /// The file that names those of the site.
 const MARKER: &str = ".storebench-site";
+/// More bytes than it has, whatever the number of pages.
+const MOST_MARKER: u64 = 64 << 20;
 /// Its first line.
 const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
 
@@ -37,8 +40,8 @@ impl Made {
     pub fn at(path: &Path) -> Result<Made> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
-        let before = match fs::read_to_string(path.join(MARKER)) {
-            Ok(text) => files(&text).ok_or_else(|| theirs(path, MARKER))?,
+        let before = match bounded::bytes(&path.join(MARKER), MOST_MARKER) {
+            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| theirs(path, MARKER))?,
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(

@@ -3,19 +3,28 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
+use std::net::{Shutdown, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use storebench::STORES;
 use storebench_core::axis::Axis;
 use storebench_core::measure::latency;
+use storebench_core::result::BadState;
 use storebench_core::server::running::Address;
 use storebench_core::shown;
 use storebench_core::trace::{Ask, Summary};
 use storebench_core::units;
+use storebench_core::workload::cut::told::steps_of;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::property::{Properties, belongs};
 use storebench_host::folder;
+use storebench_host::kept;
 use storebench_host::plan::Plan;
 use storebench_report::claims;
 use tempfile::TempDir;
@@ -101,6 +110,47 @@ fn results_are_read_or_refused() {
                 let histogram = &operation.latency.histogram;
                 let _ = (latency::decode(histogram), latency::occurrences(histogram));
             }
+        }
+    });
+}
+
+#[test]
+fn states_after_power_cuts_are_restored_or_refused() {
+    let folder = TempDir::new().unwrap();
+    fuzz("state", |bytes| {
+        // The state in one line, and the log of its disk.
+        let (state, log) =
+            bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()));
+        let zipped = fs::File::create(folder.path().join("state.gz")).unwrap();
+        let mut zipped = GzEncoder::new(zipped, Compression::fast());
+        zipped.write_all(log.get(1..).unwrap_or_default()).unwrap();
+        zipped.finish().unwrap();
+        let Ok(state) = serde_json::from_slice::<BadState>(state) else { return };
+        steps_of(&state).into_iter().flatten().for_each(drop);
+        let disk = tempfile::tempfile_in(folder.path()).unwrap();
+        let _ = state.kept.map(|kept| kept::restore(folder.path(), &kept, &disk));
+    });
+}
+
+#[test]
+fn answers_of_servers_are_read_or_refused() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map(Result::unwrap) {
+            let answer = ANSWER.lock().unwrap().clone();
+            // Whoever has heard enough goes.
+            let _ = client.write_all(&answer).and_then(|()| client.shutdown(Shutdown::Write));
+            let _ = std::io::copy(&mut client, &mut std::io::sink());
+        }
+    });
+    fuzz("server", |bytes| {
+        *ANSWER.lock().unwrap() = bytes.to_vec();
+        for server in STORES.iter().filter_map(|store| store.server) {
+            let url = format!("{}://{}@127.0.0.1:{port}", server.schemes[0], server.user.unwrap_or("me"));
+            let said = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
+            assert!(said.chars().count() < 1000, "{said}");
         }
     });
 }

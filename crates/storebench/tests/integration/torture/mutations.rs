@@ -12,6 +12,7 @@ use storebench_core::error::Exit;
 use super::tries;
 use crate::cli::support::OWN;
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
+use crate::store_library::built::faulty;
 
 /// The most that an answer to bad input may say on standard error, in bytes.
 const MOST_WORDS: usize = 20_000;
@@ -232,6 +233,24 @@ fn mutated_runs_are_read_or_refused() {
             "--resume" => withstands(&scratch, ["run", "--resume", "mutated"]),
             form => withstands(&scratch, ["report", "mutated", form]),
         };
+    });
+}
+
+/// What the process says that has loaded it: a library may have written that itself.
+const ANSWER: &str = r#"{"Ok":[{"name":"mine","summary":"a \u001b[31mlog","practice":"","version":"1.0","codec":null,"flags":1,
+    "max_key_bytes":64,"max_bytes":1000,"sessions":0,"shipped":1,"settings":[{"name":"sync","values":"none, all","default":"none",
+    "help":"waits","promise":"","tune":"all","in_bytes":false}],"offers":[{"tier":1,"atomic_replace":true,"kill_costs":0,
+    "power_cut_costs":6,"settings":"as it is","why":""}]}]}"#;
+
+#[test]
+fn mutated_answers_of_libraries_are_read_or_refused() {
+    let scratch = Scratch::new();
+    let library = faulty("ANSWERS_ASK", scratch.path()).display().to_string();
+    scratch.write("answer.json", ANSWER);
+    scratch.storebench(&format!("settings mine --store-library {library}")).ends(Exit::Success);
+    tries(40, |random| {
+        scratch.write("answer.json", mutated(ANSWER.as_bytes(), random));
+        withstands(&scratch, ["settings", "mine", "--store-library", &library]);
     });
 }
 

@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -27,10 +29,10 @@ const LAST_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Socket {
     stream: Stream,
-    /// The longest time that a read may take.
-    longest_read: Option<Timespec>,
     /// When the session must have been let in, as long as it has not.
     login_until: Option<Instant>,
+    /// Whether it has, by any of the socket's clones.
+    is_in: Arc<AtomicBool>,
     /// The bytes that it sent until then.
     login_bytes: usize,
     /// Where the server says why it ends, if it is the trial's own.
@@ -45,7 +47,8 @@ enum Stream {
 
 impl Socket {
     fn over(stream: Stream) -> Socket {
-        Socket { stream, longest_read: None, login_until: None, login_bytes: 0, log: None }
+        let is_in = Arc::default();
+        Socket { stream, login_until: None, is_in, login_bytes: 0, log: None }
     }
 
     /// Connects to the Unix socket of this path.
@@ -56,7 +59,18 @@ impl Socket {
 
     /// The session was let in: from now on it waits as long as the server works.
     pub fn let_in(&mut self) {
-        self.login_until = None;
+        self.is_in.store(true, Ordering::Relaxed);
+    }
+
+    /// The session is over: from now on the server has so long to end it, and few bytes.
+    pub fn ends_within(&mut self, most: Duration) {
+        (self.login_until, self.login_bytes) = (Instant::now().checked_add(most), 0);
+        self.is_in = Arc::default();
+    }
+
+    /// When the session must have been let in, or must have ended.
+    fn bound(&self) -> Option<Instant> {
+        self.login_until.filter(|_| !self.is_in.load(Ordering::Relaxed))
     }
 
     /// Connects to a trial's own server by the Unix socket of this name, in the folder in which its log is.
@@ -105,15 +119,6 @@ impl Socket {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// Sets the longest time that a read may take; `None` is for ever.
-    ///
-    /// # Errors
-    /// Where it is longer than a system can wait.
-    pub fn set_read_timeout(&mut self, longest: Option<Duration>) -> io::Result<()> {
-        self.longest_read = longest.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-        Ok(())
-    }
-
     /// From now on neither a read nor a write waits by itself.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match &self.stream {
@@ -124,10 +129,11 @@ impl Socket {
 
     /// The same socket once more.
     pub fn try_clone(&self) -> io::Result<Socket> {
-        Ok(Socket::over(match &self.stream {
+        let stream = match &self.stream {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
             Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
-        }))
+        };
+        Ok(Socket { login_until: self.login_until, is_in: self.is_in.clone(), ..Socket::over(stream) })
     }
 
     /// Reads what is there.
@@ -136,7 +142,8 @@ impl Socket {
             Stream::Unix(stream) => stream.read(into),
             Stream::Tcp(stream) => stream.read(into),
         }?;
-        if self.login_until.is_some() {
+        if self.bound().is_some() {
+            self.check_login()?;
             self.login_bytes += count;
             if self.login_bytes > MOST_LOGIN_BYTES {
                 return Err(io::Error::other("it sent more than 1 MiB and let nobody in"));
@@ -150,7 +157,7 @@ impl Socket {
     /// # Errors
     /// When it has taken too long.
     pub fn check_login(&self) -> io::Result<()> {
-        if self.login_until.is_some_and(|until| until <= Instant::now()) {
+        if self.bound().is_some_and(|until| until <= Instant::now()) {
             let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
@@ -170,10 +177,9 @@ impl Socket {
             Stream::Tcp(stream) => stream.as_fd(),
         };
         let events = if for_room { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let left = self.login_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = self.bound().map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-        let longest = left.as_ref().or(self.longest_read.as_ref());
-        let ready = poll(&mut [PollFd::from_borrowed_fd(stream, events)], longest)?;
+        let ready = poll(&mut [PollFd::from_borrowed_fd(stream, events)], left.as_ref())?;
         self.check_login()?;
         if ready == 0 { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
@@ -243,7 +249,10 @@ mod tests {
         assert!(socket.login_bytes <= MOST_LOGIN_BYTES + piece.len());
         socket.let_in();
         socket.read_exact(&mut vec![0; 2 * MOST_LOGIN_BYTES]).unwrap();
-        socket.login_until = Some(Instant::now());
+        // The end is bounded as the beginning is, and so is the clone that HTTP/2 reads.
+        socket.ends_within(LONGEST_LOGIN);
+        assert!(socket.try_clone().unwrap().read_to_end(&mut Vec::new()).is_err());
+        socket.ends_within(Duration::ZERO);
         assert_eq!(socket.read(&mut piece).unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(socket);
         sending.join().unwrap();
