@@ -47,6 +47,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[
         &parameters::TRACE,
         &parameters::TRACE_FORMAT,
+        &parameters::TRACE_TIME_UNIT,
         &parameters::SPEED,
         &parameters::LOAD,
         &parameters::LIMIT,

@@ -51,6 +51,7 @@ fn every_store_plays_a_trace_and_is_read_back() {
     );
     let said = scratch.storebench(&arguments).ends(Exit::Success);
     assert!(said.err.contains("2,000 operations on "), "{said}");
+    assert!(said.err.contains(" keys are read or removed before the trace writes them"), "{said}");
     let run = scratch.results();
     assert_eq!(run.trials.len(), names.len());
     let mut played = Vec::new();
@@ -123,6 +124,10 @@ fn what_cant_be_replayed_is_told_before_the_run() {
     refused("--store null", &["--trace FILE"]);
     refused("--store null --trace nowhere.csv", &["nowhere.csv"]);
     refused("--store null --trace bad.csv", &["line 3", "fetch"]);
+    scratch.write("ts.csv", "ts, operation, key, size\n5, set, a, 10\n9, get, a,\n");
+    refused("--store null --trace ts.csv", &["column \"ts\"", "--trace-time-unit"]);
+    let said = scratch.storebench("trace ts.csv --time-unit ms").ends(Exit::Success);
+    assert!(said.out.starts_with("ts.csv: 2 operations on 1 key, over 4.00 ms"), "{said}");
     refused("--store null --trace untimed.csv --speed 1", &["no times", "--speed max"]);
     refused("--store null --trace long.csv --speed 1", &["lasts 2.00 h", "--timeout"]);
     let said = scratch.storebench("run replay --store flat-folder --trace scans.csv");

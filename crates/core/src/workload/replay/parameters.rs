@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::shown::quoted;
-use crate::trace::{Ask, Facts, Form};
+use crate::trace::{Ask, Facts, Form, time_unit};
 use crate::units::parse_count;
 use crate::words::words;
 use crate::workload::parameter::common::AfterLoad;
@@ -28,6 +28,15 @@ pub static TRACE_FORMAT: ParameterDef = ParameterDef {
     value_name: "FORMAT",
     help: "How the trace is written: csv, twitter, rocksdb [default: the file tells]",
     read: |text| text.parse::<Form>().map(|form| form.name().into()),
+    ..ParameterDef::WORD
+};
+
+/// The unit of its times, where the column of CSV does not say it.
+pub static TRACE_TIME_UNIT: ParameterDef = ParameterDef {
+    name: "trace_time_unit",
+    value_name: "UNIT",
+    help: "Unit of the times of a CSV trace: s, ms, us, ns [default: the column's name tells]",
+    read: |text| time_unit(text).map(|_| text.into()),
     ..ParameterDef::WORD
 };
 
@@ -136,13 +145,19 @@ pub struct ReplayParameters {
     pub after_load: AfterLoad,
 }
 
+/// What parameters ask of the trace's reader.
+pub fn ask(parameters: &Parameters) -> Ask {
+    let unit_ns = parameters.text(&TRACE_TIME_UNIT).and_then(|unit| time_unit(unit).ok());
+    Ask { form: parameters.get(&TRACE_FORMAT), limit: parameters.get(&LIMIT), unit_ns }
+}
+
 impl ReplayParameters {
     /// The values that parameters give; `None` where no trace is named, or it was not looked at.
     pub fn of(parameters: &Parameters) -> Option<ReplayParameters> {
         let facts: Facts = parameters.get(&TRACE_FACTS)?;
         Some(ReplayParameters {
             trace: parameters.get(&TRACE)?,
-            ask: Ask { form: Some(facts.form), limit: parameters.get(&LIMIT) },
+            ask: Ask { form: Some(facts.form), ..ask(parameters) },
             facts,
             speed: parameters.get(&SPEED).unwrap_or(Speed::Max),
             loads: parameters.get(&LOAD) != Some(Loads::Nothing),
