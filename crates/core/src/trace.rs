@@ -17,6 +17,7 @@ pub use self::census::{EXACT, Skew};
 pub use self::entry::{Entry, key_hash};
 pub use self::facts::Facts;
 pub use self::form::Form;
+pub use self::line::{TimeUnit, family_of};
 pub use self::reader::{Ask, Reader};
 pub use self::spread::Spread;
 pub use self::summary::{Share, Sizes, Summary, Touched};

@@ -102,7 +102,7 @@ impl FileSystem {
     }
 
     /// Places in a list with commas between them, in which options follow their file system: after one, a word with an equals
-    /// sign is an option, and so is one that every file system knows.
+    /// sign is an option, and so is one that a file system knows.
     pub fn split_places(list: &str) -> Vec<String> {
         let mut places: Vec<String> = Vec::new();
         for word in list.split(',').map(str::trim) {
@@ -171,10 +171,17 @@ fn read_cluster(kind: &Kind, text: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("{} has no clusters of {}: use {}", kind.name, quoted(text), sizes.join(", ")))
 }
 
+/// Mount options without a value, which may have `no` before them.
+const FLAGS: &str = "atime diratime relatime strictatime lazytime sync async dirsync discard barrier acl user_xattr dax \
+    delalloc auto_da_alloc block_validity dioread_lock dioread_nolock journal_checksum journal_async_commit init_itable grpid \
+    largeio wsync swalloc align ikeep inode32 inode64 attr2 filestreams datacow datasum autodefrag compress compress-force \
+    ssd_spread treelog flushoncommit space_cache extent_cache inline_data inline_dentry inline_xattr flush_merge fastboot \
+    data_flush gc_merge atgc prealloc sparse";
+
 fn is_option(word: &str) -> bool {
-    let known =
-        ["noatime", "nodiratime", "relatime", "strictatime", "lazytime", "sync", "dirsync", "discard"];
-    word.contains('=') || known.contains(&word)
+    let bare = word.strip_prefix("no").unwrap_or(word);
+    // `ssd` alone is what people call a directory.
+    word.contains('=') || word == "nossd" || FLAGS.split(' ').any(|flag| flag == bare)
 }
 
 fn check_option(option: &str) -> Result<(), String> {
@@ -288,5 +295,9 @@ mod tests {
             ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"]
         );
         assert_eq!(FileSystem::split_places("ssd,hdd"), ["ssd", "hdd"]);
+        assert_eq!(
+            FileSystem::split_places("ext4:4096,btrfs,btrfs,nodatacow,compress-force=zstd,ssd,nobarrier"),
+            ["ext4:4096", "btrfs", "btrfs,nodatacow,compress-force=zstd", "ssd", "nobarrier"]
+        );
     }
 }

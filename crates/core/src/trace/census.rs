@@ -44,11 +44,11 @@ struct KeyHistory {
     first: u64,
     count: u64,
     key_bytes: u32,
-    /// The latest size that the trace told; 0 where it told none.
-    size: u32,
+    /// The latest size that the trace has for it.
+    size: Option<u32>,
     value: Value,
-    /// Whether its first operation was one that looks for it; then the size that this told.
-    before: Option<u32>,
+    /// Whether its first operation was one that looks for it; then the size that this has.
+    before: Option<Option<u32>>,
 }
 
 /// The keys of a trace.
@@ -112,28 +112,26 @@ impl Census {
         self.halvings == 0 || hash >> (64 - self.halvings) == 0
     }
 
-    /// Counts an operation that is played.
+    /// Counts an operation that is played. The start of a scan is a place in the order, and no key.
     pub fn add(&mut self, entry: &Entry<'_>) {
         let (hash, does) = (entry.hash(), entry.word.does);
-        if !self.takes(hash) {
+        if does == Does::Scan || !self.takes(hash) {
             return;
         }
-        let told = if does == Does::Scan { 0 } else { entry.size as u32 };
+        let told = entry.size.map(|size| size as u32);
         let history = self.keys.entry(hash).or_insert_with(|| KeyHistory {
             first: entry.position,
             count: 0,
             key_bytes: entry.key.len() as u32,
-            size: 0,
+            size: None,
             value: if does.looks() { Value::Before } else { Value::Gone },
             before: does.looks().then_some(told),
         });
         history.count += 1;
         self.looked += u64::from(does.looks() && history.value == Value::Before);
-        if does.writes() || told > 0 {
-            history.size = told;
-        }
+        history.size = told.or(history.size);
         match does {
-            Does::Set | Does::Modify => history.value = Value::Written(told),
+            Does::Set | Does::Modify => history.value = Value::Written(told.unwrap_or_default()),
             Does::Remove => history.value = Value::Gone,
             Does::Get | Does::Scan | Does::Skip => {}
         }
@@ -167,7 +165,7 @@ impl Census {
     pub fn left(&self, unknown: u64) -> Left {
         let mut left = Left::default();
         for history in self.keys.values() {
-            let loaded = or(history.before.unwrap_or_default(), unknown);
+            let loaded = or(history.before.flatten(), unknown);
             if history.before.is_some() {
                 left.before.add(history, loaded);
             }
@@ -204,8 +202,8 @@ impl Census {
     }
 }
 
-fn or(size: u32, unknown: u64) -> u64 {
-    if size == 0 { unknown } else { u64::from(size) }
+fn or(size: Option<u32>, unknown: u64) -> u64 {
+    size.map_or(unknown, u64::from)
 }
 
 /// The spread of operations over the keys.
@@ -228,7 +226,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    fn census(most: usize, operations: &[(&str, u16, u64)]) -> Census {
+    fn census(most: usize, operations: &[(&str, u16, Option<u64>)]) -> Census {
         let mut census = Census { most, ..Census::default() };
         for ((name, key, size), position) in operations.iter().zip(1..) {
             let word = word::find(&OWN, name.as_bytes()).unwrap();
@@ -242,18 +240,19 @@ mod tests {
         let census = census(
             100,
             &[
-                ("get", 1, 70),
-                ("get", 1, 0),
-                ("set", 2, 10),
-                ("get", 2, 10),
-                ("get", 3, 0),
-                ("set", 3, 5),
-                ("remove", 4, 0),
+                ("get", 1, Some(70)),
+                ("get", 1, None),
+                ("set", 2, Some(10)),
+                ("get", 2, Some(10)),
+                ("get", 3, None),
+                ("set", 3, Some(5)),
+                ("remove", 4, Some(0)),
+                ("scan", 5, Some(7)),
             ],
         );
         assert_eq!(census.looked_for_unwritten(), 4);
         let left = census.left(33);
-        assert_eq!(left.before, Tally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 + 33 });
+        assert_eq!(left.before, Tally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
         assert_eq!(left.kept, Tally { keys: 1, key_bytes: 2, value_bytes: 70 });
         assert_eq!(left.written, Tally { keys: 2, key_bytes: 4, value_bytes: 15 });
         assert_eq!(census.touched_up_to(3, 33).keys, 2);
@@ -262,7 +261,8 @@ mod tests {
 
     #[test]
     fn of_very_many_keys_a_sample_tells_how_many_there_are() {
-        let operations: Vec<(&str, u16, u64)> = (0..60_000).map(|key| ("set", key, 100)).collect();
+        let operations: Vec<(&str, u16, Option<u64>)> =
+            (0..60_000).map(|key| ("set", key, Some(100))).collect();
         let census = census(4_000, &operations);
         assert_eq!(census.one_in(), 16);
         let keys = census.keys() as f64;
@@ -271,17 +271,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_a_map(operations in prop::collection::vec((0..5_u8, 0..12_u16, 1..99_u64), 1..80)) {
+        fn it_agrees_with_a_map(operations in prop::collection::vec((0..5_u8, 0..12_u16, 0..99_u64), 1..80)) {
             let names = ["get", "set", "modify", "remove", "scan"];
             let operations: Vec<_> =
-                operations.into_iter().map(|(name, key, size)| (names[name as usize], key, size)).collect();
+                operations.into_iter().map(|(name, key, size)| (names[name as usize], key, Some(size))).collect();
             let mut loaded = BTreeMap::new();
             let (mut held, mut seen) = (BTreeMap::new(), BTreeSet::new());
             for (name, key, size) in &operations {
-                if seen.insert(*key) && *name != "set" {
-                    let size = if *name == "scan" { 7 } else { *size };
-                    loaded.insert(*key, size);
-                    held.insert(*key, (size, true));
+                let Some(size) = size else { continue };
+                if *name != "scan" && seen.insert(*key) && *name != "set" {
+                    loaded.insert(*key, *size);
+                    held.insert(*key, (*size, true));
                 }
                 match *name {
                     "set" | "modify" => drop(held.insert(*key, (*size, false))),

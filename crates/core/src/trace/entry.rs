@@ -15,8 +15,8 @@ pub struct Entry<'a> {
     pub word: &'static Word,
     /// Its key.
     pub key: &'a [u8],
-    /// Bytes of its value, where the trace tells them; of a scan, the number of records.
-    pub size: u64,
+    /// Bytes of its value, where the trace has them, as it does of each write; of a scan, the number of records.
+    pub size: Option<u64>,
 }
 
 impl Entry<'_> {

@@ -3,6 +3,8 @@
 use super::form::Form;
 use super::word::{self, Word};
 use crate::shown::quoted;
+use crate::units::as_text;
+use crate::words::words;
 
 /// The content of a line; its key is in a buffer beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,8 +13,8 @@ pub struct Said {
     pub time_ns: u64,
     /// The trace's name for the operation.
     pub word: &'static Word,
-    /// Bytes of the value; of a scan, records.
-    pub size: u64,
+    /// Bytes of the value, where they are told; of a scan, records.
+    pub size: Option<u64>,
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -20,7 +22,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Where storebench's own form has its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
-    time: Option<(usize, u64)>,
+    /// The column of times, and the nanoseconds of its unit where that is known.
+    time: Option<(usize, Option<u64>)>,
     operation: usize,
     key: (usize, bool),
     size: Option<usize>,
@@ -29,22 +32,36 @@ pub struct Columns {
 impl Columns {
     /// Those of a file without a header: time, operation, key, size.
     pub const WITHOUT_HEADER: Columns =
-        Columns { time: Some((0, SECOND_NS)), operation: 1, key: (2, false), size: Some(3) };
+        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3) };
 
     /// Those that a header names; `None` where it is none.
     pub fn of_header(names: &[String]) -> Option<Columns> {
         let at = |names_of: &[&str]| {
             names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name)))
         };
-        let times: [(&[&str], u64); 4] = [
-            (&["time", "time_s", "timestamp"], SECOND_NS),
-            (&["time_ms"], 1_000_000),
-            (&["time_us"], 1_000),
-            (&["time_ns"], 1),
-        ];
-        let time = times.into_iter().find_map(|(names, unit_ns)| Some((at(names)?, unit_ns)));
+        let times = names.iter().enumerate().filter_map(|(at, name)| Some((at, unit_of(name)?)));
+        // The first of those that say their unit, if any does.
+        let time = times.min_by_key(|(_, unit_ns)| unit_ns.is_none());
         let key = at(&["key"]).map(|at| (at, false)).or(at(&["key_hex"]).map(|at| (at, true)))?;
         Some(Columns { time, operation: at(&["operation", "op"])?, key, size: at(&["size", "value_size"]) })
+    }
+
+    /// The same with a unit of times, which takes the place of one that the header gives.
+    ///
+    /// # Errors
+    /// Where neither gives one, or there are no times.
+    pub fn with_unit(self, unit_ns: Option<u64>, names: &[String]) -> Result<Columns, String> {
+        match self.time {
+            None if unit_ns.is_some() => Err("it has no column of times that could have a unit".into()),
+            None => Ok(self),
+            Some((at, known)) => match unit_ns.or(known) {
+                Some(unit_ns) => Ok(Columns { time: Some((at, Some(unit_ns))), ..self }),
+                None => Err(format!(
+                    "its column {} does not say the unit of its times: say --time-unit s, ms, us or ns (--trace-time-unit for run)",
+                    quoted(&names[at])
+                )),
+            },
+        }
     }
 
     /// The names of a header that are those of none of these.
@@ -73,7 +90,7 @@ impl Columns {
         let time_ns = match self.time {
             Some((at, unit_ns)) => match field(at, "time")? {
                 b"" => return Err("it has no time".into()),
-                time => decimal(time, unit_ns)?,
+                time => decimal(time, unit_ns.unwrap_or(SECOND_NS))?,
             },
             None => 0,
         };
@@ -83,18 +100,58 @@ impl Columns {
         if self.key.1 {
             append_hex(raw.trim_ascii(), key)?;
         } else {
-            key.extend_from_slice(raw);
+            key.extend_from_slice(behind_blanks(raw));
         }
         let size = self.size.and_then(|at| fields.get(at)).map(<[u8]>::trim_ascii).unwrap_or_default();
         let size = match (size, word.does) {
             (b"", word::Does::Set | word::Does::Modify) => {
                 return Err(format!("a {} needs the size of its value", word.name));
             }
-            (b"", word::Does::Scan) => 1,
-            (b"", _) => 0,
-            (size, _) => number(size, "size")?,
+            (b"", word::Does::Scan) => Some(1),
+            (b"", _) => None,
+            (size, _) => Some(number(size, "size")?),
         };
         Ok(Said { time_ns, word, size })
+    }
+}
+
+/// A field without the blanks behind the comma ahead of it, and without quotes that these keep the reader from seeing.
+fn behind_blanks(raw: &[u8]) -> &[u8] {
+    let field = raw.trim_ascii_start();
+    let quoted = || field.strip_prefix(b"\"")?.strip_suffix(b"\"");
+    if field.len() < raw.len() { quoted().unwrap_or(field) } else { raw }
+}
+
+/// The unit of a column of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum TimeUnit {
+    S,
+    Ms,
+    Us,
+    Ns,
+}
+
+words!(TimeUnit, "{} is no unit of times: use s, ms, us or ns");
+as_text!(TimeUnit);
+
+impl TimeUnit {
+    /// In nanoseconds.
+    pub fn ns(self) -> u64 {
+        [SECOND_NS, 1_000_000, 1_000, 1][self as usize]
+    }
+}
+
+/// The unit of a column of times, in nanoseconds, where its name says it; `None` of other columns.
+fn unit_of(name: &str) -> Option<Option<u64>> {
+    let name = name.to_ascii_lowercase();
+    let (column, unit) = name.rsplit_once('_').unwrap_or((name.as_str(), ""));
+    match (column, unit) {
+        ("time" | "timestamp", "") => Some(Some(SECOND_NS)),
+        ("ts" | "t" | "at" | "epoch" | "date" | "datetime", "") => Some(None),
+        ("time" | "timestamp" | "ts" | "epoch", unit) => unit.parse().ok().map(|unit: TimeUnit| Some(unit.ns())),
+        _ => None,
     }
 }
 
@@ -114,19 +171,21 @@ pub fn csv_fields(line: &str) -> Vec<String> {
 /// may hold commas.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
-    let mut next = || from_end.next().ok_or("it has fewer than the seven columns of Twitter's traces");
+    let lacks = || "it has fewer than the seven columns of Twitter's traces";
+    let mut next = || from_end.next().map(<[u8]>::trim_ascii).ok_or_else(lacks);
     let (_ttl, operation, _client, size, _key_size) = (next()?, next()?, next()?, next()?, next()?);
     let rest = next()?;
     let comma = rest.iter().position(|byte| *byte == b',');
-    let comma = comma.ok_or("it has fewer than the seven columns of Twitter's traces")?;
-    let time_ns = seconds(number(&rest[..comma], "time")?, SECOND_NS)?;
+    let comma = comma.ok_or_else(lacks)?;
+    let time_ns = seconds(number(rest[..comma].trim_ascii(), "time")?, SECOND_NS)?;
     key.clear();
-    key.extend_from_slice(&rest[comma + 1..]);
-    Ok(Said { time_ns, word: find(Form::Twitter, operation)?, size: number(size, "size")? })
+    key.extend_from_slice(rest[comma + 1..].trim_ascii_start());
+    let word = find(Form::Twitter, operation)?;
+    Ok(Said { time_ns, word, size: told(word, number(size, "size")?) })
 }
 
 /// Reads a line of trace_analyzer: the key in hexadecimal, the operation's number, the column family, the value's size, the time
-/// in microseconds. The keys of families but the first get the family's number before them.
+/// in microseconds. The keys of families but the first have the family before them, behind all keys of the first.
 pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or("it has fewer than the five columns of trace_analyzer");
@@ -138,13 +197,29 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let family = number(family, "column family")?;
     key.clear();
     if family != 0 {
-        key.extend_from_slice(
-            &u32::try_from(family).map_err(|_| "the column family is too large")?.to_be_bytes(),
-        );
+        let family = u32::try_from(family).map_err(|_| "the column family is too large")?;
+        key.extend_from_slice(&OTHER_FAMILY);
+        key.extend_from_slice(&family.to_be_bytes());
     }
     append_hex(hex.strip_prefix(b"0x").ok_or("its key does not begin with 0x")?, key)?;
-    let size = if word.does == word::Does::Scan { 1 } else { number(size, "size")? };
+    if family == 0 && key.first() == OTHER_FAMILY.first() {
+        key.insert(1, 0);
+    }
+    let size = if word.does == word::Does::Scan { Some(1) } else { told(word, number(size, "size")?) };
     Ok(Said { time_ns: seconds(number(time, "time")?, 1_000)?, word, size })
+}
+
+/// The beginning of keys that are not in RocksDB's first column family; where one in the first begins with 255, a 0 follows.
+const OTHER_FAMILY: [u8; 2] = [255, 1];
+
+/// What the keys of a key's column family begin with, in RocksDB's form; nothing for the first family.
+pub fn family_of(key: &[u8]) -> &[u8] {
+    key.get(..OTHER_FAMILY.len() + 4).filter(|family| family.starts_with(&OTHER_FAMILY)).unwrap_or_default()
+}
+
+/// A size in a form that has 0 where there is none to tell: only writes write nothing.
+fn told(word: &Word, size: u64) -> Option<u64> {
+    (word.does.writes() || size > 0).then_some(size)
 }
 
 fn find(form: Form, name: &[u8]) -> Result<&'static Word, String> {
@@ -206,8 +281,10 @@ mod tests {
     fn a_line_of_twitter_is_read_from_both_ends() {
         let mut key = Vec::new();
         let said = twitter(b"12,nz:u,x,22,304,7,append,3600", &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, said.word.name), (12_000_000_000, 304, "append"));
+        assert_eq!((said.time_ns, said.size, said.word.name), (12_000_000_000, Some(304), "append"));
         assert_eq!((said.word.does, key.as_slice()), (Does::Modify, &b"nz:u,x"[..]));
+        twitter(b"12, nz:u, 4, 22, 304, get, 0", &mut key).unwrap();
+        assert_eq!(key, b"nz:u");
         for bad in ["12,k,1,2,3,get", "x,k,1,2,3,get,0", "12,k,1,2,3,touch,0", "12,k,1,-2,3,get,0"] {
             assert!(twitter(bad.as_bytes(), &mut key).is_err(), "{bad}");
         }
@@ -217,10 +294,17 @@ mod tests {
     fn a_line_of_trace_analyzer_has_a_key_in_hexadecimal() {
         let mut key = Vec::new();
         let said = rocksdb(b"0x00FFa1 5 0 37 1594838400000123", &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, said.word.name), (1_594_838_400_000_123_000, 37, "merge"));
+        assert_eq!((said.time_ns, said.size, said.word.name), (1_594_838_400_000_123_000, Some(37), "merge"));
         assert_eq!(key, [0, 255, 0xa1]);
         let said = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
-        assert_eq!((said.word.does, said.size, key.as_slice()), (Does::Scan, 1, &[0, 0, 0, 2, 0x41][..]));
+        assert_eq!((said.word.does, said.size), (Does::Scan, Some(1)));
+        assert_eq!((key.as_slice(), family_of(&key)), (&[255, 1, 0, 0, 0, 2, 0x41][..], &key[..6]));
+        assert_eq!(rocksdb(b"0xff010000000241 0 0 0 5", &mut key).unwrap().size, None);
+        assert_eq!(
+            (key.as_slice(), family_of(&key)),
+            (&[255, 0, 1, 0, 0, 0, 2, 0x41][..], &[][..]),
+            "another key"
+        );
         assert_eq!(rocksdb(b"0x41 4 0 0 5", &mut key).unwrap().word.does, Does::Skip);
         for bad in ["0x4 0 0 0 5", "41 0 0 0 5", "0x41 9 0 0 5", "0x41 0 0 0", "0x4g 0 0 0 5"] {
             assert!(rocksdb(bad.as_bytes(), &mut key).is_err(), "{bad}");
@@ -250,12 +334,37 @@ mod tests {
         let said = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
         assert_eq!(
             (said.time_ns, said.size, said.word.does, key.as_slice()),
-            (7_000, 12, Does::Set, &b"AB"[..])
+            (7_000, Some(12), Does::Set, &b"AB"[..])
         );
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
         assert!(read(&["4142", "get", "", "", ""], &mut key).unwrap_err().contains("it has no time"));
-        assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, 0);
-        assert!(!of("key,op").unwrap().have_times());
-        assert_eq!(of("a,b"), None);
+        assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, None);
+        assert_eq!(read(&["4142", "get", "", "7", "0"], &mut key).unwrap().size, Some(0));
+        let quoted = Columns::WITHOUT_HEADER;
+        let line = csv::ByteRecord::from(vec!["0.5", " set", " \"a b\"", " 3"]);
+        assert_eq!((quoted.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
+        assert!(!of("key,op").unwrap().have_times() && of("a,b").is_none());
+    }
+
+    #[test]
+    fn a_column_of_times_has_a_unit_by_its_name_or_an_option() {
+        let unit = |header: &str, option: Option<u64>| {
+            let names = csv_fields(&format!("{header},key,op"));
+            let columns = Columns::of_header(&names).unwrap().with_unit(option, &names)?;
+            Ok::<_, String>(columns.time.and_then(|(_, unit_ns)| unit_ns))
+        };
+        for (header, unit_ns) in [
+            ("timestamp", SECOND_NS),
+            ("Time_MS", 1_000_000),
+            ("ts_us", 1_000),
+            ("ts,time_ns", 1),
+            ("t,time", SECOND_NS),
+        ] {
+            assert_eq!(unit(header, None), Ok(Some(unit_ns)), "{header}");
+        }
+        assert_eq!((unit("ts", Some(1_000)), unit("note", None)), (Ok(Some(1_000)), Ok(None)));
+        let wrong = unit("ts", None).unwrap_err();
+        assert!(wrong.contains("its column \"ts\"") && wrong.contains("--time-unit"), "{wrong}");
+        assert!(unit("note", Some(1)).is_err() && "min".parse::<TimeUnit>().is_err());
     }
 }

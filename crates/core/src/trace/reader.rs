@@ -21,6 +21,8 @@ pub struct Ask {
     pub form: Option<Form>,
     /// The most operations that are read; all otherwise.
     pub limit: Option<u64>,
+    /// The nanoseconds of the unit of CSV's times; their column's name tells it otherwise.
+    pub unit_ns: Option<u64>,
 }
 
 /// The reader of lines, by the form of the trace.
@@ -67,12 +69,9 @@ impl Reader {
             Some(form) => form,
             None => Form::of_line(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        Ok(Reader::at_the_beginning(
-            path.to_path_buf(),
-            ask,
-            (form, packed_by),
-            Lines::begin(source, form, &first),
-        ))
+        let lines = Lines::begin(source, form, ask.unit_ns, &first);
+        let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
+        Ok(Reader::at_the_beginning(path.to_path_buf(), ask, (form, packed_by), lines))
     }
 
     fn at_the_beginning(
@@ -167,7 +166,8 @@ impl Reader {
         io::copy(&mut source.by_ref().take(ahead), &mut io::sink()).map_err(failed)?;
         source.rewind().map_err(failed)?;
         let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
-        Ok(Reader::at_the_beginning(path, ask, (form, packed_by), Lines::begin(source, form, &first)))
+        let lines = Lines::begin(source, form, ask.unit_ns, &first)?;
+        Ok(Reader::at_the_beginning(path, ask, (form, packed_by), lines))
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
@@ -189,9 +189,12 @@ fn first_line(source: &mut Source) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Lines {
-    fn begin(source: Source, form: Form, first: &[u8]) -> Lines {
+    fn begin(source: Source, form: Form, unit_ns: Option<u64>, first: &[u8]) -> Result<Lines, String> {
         if form != Form::Csv {
-            return Lines::Plain { source, line: Vec::new() };
+            return match unit_ns {
+                Some(_) => Err(format!("a unit of times is for CSV alone: {form} has one of its own")),
+                None => Ok(Lines::Plain { source, line: Vec::new() }),
+            };
         }
         let first = String::from_utf8_lossy(first);
         let names = line::csv_fields(&first);
@@ -200,8 +203,8 @@ impl Lines {
         let reader =
             csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
         let ignored = columns.iter().flat_map(|columns| columns.ignored(&names)).collect();
-        let columns = columns.unwrap_or(Columns::WITHOUT_HEADER);
-        Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new(), ignored }
+        let columns = columns.unwrap_or(Columns::WITHOUT_HEADER).with_unit(unit_ns, &names)?;
+        Ok(Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new(), ignored })
     }
 
     fn into_source(self) -> Source {
@@ -259,7 +262,7 @@ mod tests {
                 entry.time_ns,
                 entry.position,
                 String::from_utf8_lossy(entry.key).into(),
-                entry.size,
+                entry.size.unwrap_or_default(),
             ));
         }
         let mut reader = reader.rewind()?;
@@ -286,7 +289,7 @@ mod tests {
         let error = all("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", Ask::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
         assert!(all("", Ask::default()).unwrap_err().contains("is empty"));
-        let error = all("0,get,a,1\n", Ask { form: Some(Form::Twitter), limit: None }).unwrap_err();
+        let error = all("0,get,a,1\n", Ask { form: Some(Form::Twitter), ..Ask::default() }).unwrap_err();
         assert!(error.contains("seven columns"), "{error}");
         assert!(Reader::open(Path::new("/nonexistent/trace"), Ask::default()).is_err());
         assert!(Reader::open(Path::new("/dev/null"), Ask::default()).is_err());

@@ -84,7 +84,7 @@ pub struct Share {
     pub count: u64,
 }
 
-/// Quantiles of sizes, in bytes.
+/// Sizes, in bytes: quantiles to three digits, the others exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Sizes {
@@ -112,9 +112,8 @@ pub struct Touched {
 /// The counts that are gathered on the way.
 struct Gathered {
     words: Vec<(&'static Word, u64)>,
-    keys: Histogram<u64>,
-    values: Histogram<u64>,
-    write_bytes: u64,
+    keys: SizesSoFar,
+    values: SizesSoFar,
     longest_key: u64,
     largest_value: u64,
     census: Census,
@@ -151,12 +150,10 @@ impl Summary {
 
 impl Gathered {
     fn new() -> Result<Gathered, String> {
-        let histogram = || Histogram::new_with_bounds(1, MOST_VALUE, 3).map_err(|error| error.to_string());
         Ok(Gathered {
             words: Vec::new(),
-            keys: histogram()?,
-            values: histogram()?,
-            write_bytes: 0,
+            keys: SizesSoFar::new()?,
+            values: SizesSoFar::new()?,
             longest_key: 0,
             largest_value: 0,
             census: Census::new(),
@@ -169,8 +166,9 @@ impl Gathered {
     }
 
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), String> {
-        if entry.size > MOST_VALUE {
-            return Err(format!("a size of {}: at most {}", entry.size, exact_bytes(MOST_VALUE)));
+        let size = entry.size.unwrap_or_default();
+        if size > MOST_VALUE {
+            return Err(format!("a size of {size}: at most {}", exact_bytes(MOST_VALUE)));
         }
         self.operations += 1;
         match self.words.iter_mut().find(|(word, _)| std::ptr::eq(*word, entry.word)) {
@@ -182,13 +180,12 @@ impl Gathered {
             return Ok(());
         }
         self.longest_key = self.longest_key.max(entry.key.len() as u64);
-        self.keys.saturating_record(entry.key.len() as u64);
+        self.keys.add(entry.key.len() as u64);
         if entry.word.does.writes() {
-            self.values.saturating_record(entry.size);
-            self.write_bytes += entry.size;
+            self.values.add(size);
         }
         if entry.word.does != Does::Scan {
-            self.largest_value = self.largest_value.max(entry.size);
+            self.largest_value = self.largest_value.max(size);
         }
         self.census.add(entry);
         Ok(())
@@ -217,8 +214,7 @@ impl Gathered {
         let ignored = reader.ignored().to_vec();
         let went_back = reader.went_back();
         let Some(sha256) = reader.digest(over)? else { return Ok(None) };
-        let writes = self.values.len();
-        let unknown = self.write_bytes.checked_div(writes).filter(|mean| *mean > 0).unwrap_or(UNKNOWN_VALUE);
+        let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
         let left = self.census.left(unknown);
         let mut facts = self.facts(form, left, unknown);
         facts.sha256.clone_from(&sha256);
@@ -251,8 +247,8 @@ impl Gathered {
             went_back,
             stretch_s: self.stretch_ns as f64 / 1e9,
             stretches: if has_times { self.stretches[..used].to_vec() } else { Vec::new() },
-            key_bytes: sizes(&self.keys),
-            value_bytes: sizes(&self.values),
+            key_bytes: self.keys.sizes(),
+            value_bytes: self.values.sizes(),
             keys: facts.keys,
             counted_one_in: facts.one_in,
             skew: self.census.skew(),
@@ -282,7 +278,7 @@ impl Gathered {
             longest_key: self.longest_key,
             largest_value: self.largest_value.max(unknown),
             unknown_value: unknown,
-            write_bytes: self.write_bytes,
+            write_bytes: self.values.sum,
             load_keys: before.keys,
             load_key_bytes: before.key_bytes,
             load_value_bytes: before.value_bytes,
@@ -297,18 +293,33 @@ impl Gathered {
     }
 }
 
-fn sizes(histogram: &Histogram<u64>) -> Sizes {
-    if histogram.is_empty() {
-        return Sizes::default();
+/// The sizes that were counted so far.
+struct SizesSoFar {
+    histogram: Histogram<u64>,
+    sum: u64,
+    min: u64,
+    max: u64,
+}
+
+impl SizesSoFar {
+    fn new() -> Result<SizesSoFar, String> {
+        let histogram = Histogram::new_with_bounds(1, MOST_VALUE, 3).map_err(|error| error.to_string())?;
+        Ok(SizesSoFar { histogram, sum: 0, min: u64::MAX, max: 0 })
     }
-    let at = |quantile| histogram.value_at_quantile(quantile);
-    Sizes {
-        mean: histogram.mean(),
-        min: histogram.min(),
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        max: histogram.max(),
+
+    fn add(&mut self, size: u64) {
+        self.histogram.saturating_record(size);
+        (self.sum, self.min, self.max) = (self.sum + size, self.min.min(size), self.max.max(size));
+    }
+
+    fn sizes(&self) -> Sizes {
+        let SizesSoFar { histogram, sum, min, max } = self;
+        if histogram.is_empty() {
+            return Sizes::default();
+        }
+        let at = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
+        let mean = *sum as f64 / histogram.len() as f64;
+        Sizes { mean, min: *min, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: *max }
     }
 }
 

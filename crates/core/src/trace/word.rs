@@ -33,7 +33,7 @@ impl Does {
 
     /// Whether it needs its key to be there, to find what it found in the application.
     pub fn looks(self) -> bool {
-        !matches!(self, Does::Set | Does::Skip)
+        matches!(self, Does::Get | Does::Modify | Does::Remove)
     }
 }
 

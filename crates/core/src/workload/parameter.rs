@@ -20,7 +20,7 @@ use super::replay::parameters::{Loads, Speed};
 use super::shop::kind::Shares;
 use super::ycsb::parameters::{Between, MaxTime};
 use super::ycsb::property::Properties;
-use crate::trace::{Facts, Form};
+use crate::trace::{Facts, Form, TimeUnit};
 
 macro_rules! parameters {
     ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
@@ -159,6 +159,9 @@ parameters! {
     /// How the trace is written: csv, twitter, rocksdb [default: the file tells]
     #[arg(long, value_name = "FORMAT")]
     trace_format: Form,
+    /// Unit of the times of a CSV trace: s, ms, us, ns [default: the column's name says it]
+    #[arg(long, value_name = "UNIT")]
+    trace_time_unit: TimeUnit,
     /// life: write so many times as many records as the set has, with figures after each tenth of them
     #[arg(long, value_name = "N")]
     turnover: Count<1, 100_000>,

@@ -46,6 +46,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[
         "trace",
         "trace_format",
+        "trace_time_unit",
         "speed",
         "load",
         "limit",

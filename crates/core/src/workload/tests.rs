@@ -140,8 +140,8 @@ const TRIALS: &[Trial] = &[
     ),
     trial("replay", Over::Memory, "", "trace=twitter", (2342, 0x9dff_7ab6_056d_c5c8)),
     trial("replay", Over::Memory, "threads=3", "trace=twitter", (2343, 0x748d_9596_71a1_b0e4)),
-    trial("replay", Over::Memory, "threads=2", "trace=rocksdb load=nothing", (2779, 0x6d7d_0219_e5c5_d2b3)),
-    trial("replay", Over::Memory, "", "trace=rocksdb speed=1000000", (2771, 0xd206_1a23_918a_5069)),
+    trial("replay", Over::Memory, "threads=2", "trace=rocksdb load=nothing", (2765, 0x1f2a_1e9b_d892_0eeb)),
+    trial("replay", Over::Memory, "", "trace=rocksdb speed=1000000", (2757, 0x078c_66c4_5936_f493)),
     trial("shop", Over::Memory, "data_size=64KiB", "operations=400", (4195, 0xff3_3ad3_b9ce_cc41)),
     trial(
         "shop",
@@ -219,7 +219,7 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
             _ => Like { operations: 2_000, ..ZIPPYDB }.rocksdb(),
         };
         std::fs::write(&path, lines).unwrap();
-        let summary = Summary::read(&path, Ask { form: None, limit: None }, &|| false).unwrap().unwrap();
+        let summary = Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap();
         all = all.with("trace", path.to_str().unwrap()).unwrap();
         all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     }

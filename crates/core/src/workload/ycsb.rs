@@ -5,6 +5,7 @@
 
 mod check;
 pub mod definition;
+pub mod dialect;
 mod fields;
 pub mod file;
 mod lane;

@@ -16,6 +16,7 @@ mod trace;
 mod tune;
 mod ycsb;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -23,7 +24,7 @@ use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
-use storebench_core::error::Exit;
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::library;
 use storebench_core::server::relay;
 use storebench_core::server::running::{self, URL};
@@ -305,7 +306,7 @@ impl FromStr for UrlArg {
     type Err = std::convert::Infallible;
 
     /// A mistake in it is told later: the parser of arguments would repeat a password.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         let (store, url) = text.split_once('=').unwrap_or(("", text));
         // By its protocol, too.
         let store = if store == "mysql" { "mariadb" } else { store };
@@ -325,7 +326,7 @@ pub struct SettingArg {
 impl FromStr for SettingArg {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
         let ((store, name), values) = parts.ok_or("write it like sqlite.page_size=8192")?;
         let values = split_list(values, |value| !value.is_empty())?;
@@ -355,7 +356,7 @@ pub struct PlaceArg {
 impl FromStr for PlaceArg {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let named_well = |name: &str| {
             let mut bytes = name.bytes();
             !name.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
@@ -374,8 +375,15 @@ impl RunArgs {
     }
 
     /// Settings of one value, and those of several, which are axes.
-    fn settings(&self) -> (Settings, Axes) {
+    fn settings(&self) -> Result<(Settings, Axes)> {
         let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
+        let set = self.how.settings.iter().map(|set| format!("{}.{}", set.store, set.name));
+        let set = set.chain(self.how.urls.iter().map(|url| format!("{}.{URL}", url.store)));
+        // What no setting is called is an error later, which repeats no password.
+        let mut named = BTreeSet::new();
+        if let Some(axis) = set.filter_map(|name| Axis::named(&name)).find(|axis| !named.insert(*axis)) {
+            return Err(Error::bad_value(format!("{axis} is given twice: write several values as A,B")));
+        }
         for SettingArg { store, name, values } in &self.how.settings {
             match (values.as_slice(), Axis::named(&format!("{store}.{name}"))) {
                 ([_, _, ..], Some(axis)) => axes.set(axis, values.iter().map(|value| Value::word(value))),
@@ -388,14 +396,14 @@ impl RunArgs {
         for UrlArg { store, url } in &self.how.urls {
             settings.entry(store.clone()).or_default().insert(URL.into(), url.clone());
         }
-        (settings, axes)
+        Ok((settings, axes))
     }
 
-    /// The changes of the command line to a plan.
-    pub fn changes(&self) -> Changes {
-        let (settings, axes) = self.settings();
+    /// The changes of the command line to a plan, which must give no setting twice.
+    pub fn changes(&self) -> Result<Changes> {
+        let (settings, axes) = self.settings()?;
         let axes_one_at_a_time = self.how.changes.one_at_a_time;
-        Changes { axes_one_at_a_time, settings, axes, ..self.how.changes.clone() }
+        Ok(Changes { axes_one_at_a_time, settings, axes, ..self.how.changes.clone() })
     }
 }
 

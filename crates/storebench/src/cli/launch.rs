@@ -149,7 +149,8 @@ fn on(disk: &OnDisk, within: &Path, file_system: &FileSystem) -> Place {
 fn no_place(name: &str) -> Error {
     let name = quoted(name);
     Error::bad_value(format!(
-        "there is no place {name}: name a directory with --at NAME=DIR, or a file system, such as ext4:4096"
+        "there is no place {name}: name a directory with --at NAME=DIR, or a file system, such as ext4:4096; a mount option \
+         that is not known here is taken in a plan, as in place = [\"btrfs,OPTION\"]"
     ))
 }
 

@@ -23,22 +23,29 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     let mut plan = source.plan()?;
     study::check(args, &plan)?;
     check_claims(stores, &plan, source)?;
+    let of_presets = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
+    // A plan has settings of these for when they take part; who sets one on the command line means it now.
+    let mut its_own: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(of_presets).collect();
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
         plan.apply_preset(preset)?;
     }
-    if let Some(changes) = properties::changes(&args.properties, texts, &plan)? {
+    if let Some(changes) = properties::changes(args, texts, &plan)? {
         plan.apply(changes)?;
     }
-    let changes = args.changes();
+    let changes = args.changes()?;
     let named = changes.axes.names(Axis::STORE);
+    its_own.retain(|store| !changes.settings.contains_key(store));
     plan.apply(changes)?;
     let find = if named { built_store } else { store };
     for name in &plan.axes.texts(Axis::STORE) {
         find(stores, name)?;
     }
-    check_settings(stores, &plan)?;
+    check_settings(stores, &plan, &its_own)?;
+    let taking_part = plan.axes.texts(Axis::STORE);
+    plan.settings.retain(|store, _| taking_part.contains(store));
     given::as_engines_read(stores, &mut plan)?;
+    properties::tell_meaning(args, texts, &plan)?;
     plan.settle(Core::here);
     if let Some(text) = CrudParameters::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
@@ -86,17 +93,17 @@ pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDe
     }
 }
 
-/// A setting must be one that its store takes; one that is swept, of a store that takes part.
-fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
-    for (store, settings) in &plan.settings {
-        settings.keys().try_for_each(|setting| check_setting(stores, store, setting))?;
-    }
+/// A setting must be one that its store takes, of a store that takes part, or that the plan has for other runs.
+fn check_settings(stores: &[StoreDef], plan: &Plan, its_own: &[String]) -> Result<()> {
     let taking_part = plan.axes.texts(Axis::STORE);
-    for (store, setting) in plan.axes.settings().filter_map(|(axis, _)| axis.setting()) {
+    let swept = plan.axes.settings().filter_map(|(axis, _)| axis.setting()).map(|named| (named, &[][..]));
+    let settings = plan.settings.iter().flat_map(|(store, own)| own.keys().map(move |name| (store, name)));
+    let settings = settings.map(|(store, name)| ((store.as_str(), name.as_str()), its_own));
+    for ((store, setting), others) in swept.chain(settings) {
         check_setting(stores, store, setting)?;
-        if !taking_part.iter().any(|name| name == store) {
+        if !taking_part.iter().chain(others).any(|name| name == store) {
             return Err(Error::bad_value(format!(
-                "{store}.{setting} has several values, and {store} takes no part: --store {store}"
+                "{store}.{setting} is set, and {store} takes no part: name it with --store, too, or leave the setting out"
             )));
         }
     }

@@ -2,7 +2,7 @@
 
 mod each;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use storebench_core::axis::ycsb::own_name;
@@ -10,13 +10,15 @@ use storebench_core::bounded;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
-use storebench_core::workload::parameter::Count;
-use storebench_core::workload::ycsb::definition::Kind;
+use storebench_core::workload::parameter::{Count, Time};
+use storebench_core::workload::ycsb::definition::{Definition, Kind};
+use storebench_core::workload::ycsb::dialect::{Belongs, belongs, ycsb_name};
 use storebench_core::workload::ycsb::file;
-use storebench_core::workload::ycsb::property::{Belongs, Properties, belongs};
+use storebench_core::workload::ycsb::parameters::MaxTime;
+use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::{Changes, Plan};
 
-use super::args::PropertyArgs;
+use super::args::{PropertyArgs, RunArgs};
 use super::output::tell;
 
 /// The longest property file, in bytes.
@@ -48,24 +50,25 @@ struct Given {
 
 /// The changes that the properties make to a plan; `None` where none were given. A file says all of a workload, so that
 /// what the plan said of it does not count beside one: neither properties nor rounds.
-pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
+pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
+    let args = &run.properties;
     if args.is_empty() {
         return Ok(None);
     }
     if args.each_file {
-        return each::changes(args, texts).map(Some);
+        return each::changes(run, texts).map(Some);
     }
     let mut properties = match args.property_files.last() {
         Some(_) => Properties::default(),
         None => plan.parameters.properties.clone().unwrap_or_default(),
     };
     let mut changes = Changes::default();
-    let given = last_of_each(all(args, texts)?)?;
-    tell_idle(&given);
-    for Given { name, value, by } in given {
-        put(&name, &value, &mut properties, &mut changes).map_err(|wrong| misplaced(&by, &wrong))?;
+    let given = last_of_each(all(&args.property_files, args, texts)?)?;
+    for Given { name, value, by } in &given {
+        put(name, value, &mut properties, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
     }
-    if let Some(name) = workload(args, texts, &properties)? {
+    until_time(run, &given, &mut changes)?;
+    if let Some(name) = workload(args, texts)? {
         let value = Axis::WORKLOAD.read(&own_name(&name)).map_err(Error::bad_value)?;
         changes.axes.set(Axis::WORKLOAD, [value]);
         changes.parameters.rounds = Some(Count(1));
@@ -77,9 +80,9 @@ pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option
 }
 
 /// Those of the files, in their order, then those of the command line.
-fn all(args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
+fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
     let mut all = Vec::new();
-    for path in &args.property_files {
+    for path in files {
         all.extend(of_file(path, texts)?);
     }
     all.extend(of_line(args)?);
@@ -92,9 +95,16 @@ fn of_line(args: &PropertyArgs) -> Result<Vec<Given>> {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))
         })?;
-        Ok(Given { name: name.trim().into(), value: value.trim().into(), by: format!("-p {name}") })
+        Ok(Given {
+            name: ycsb_name(name.trim()).into(),
+            value: value.trim().into(),
+            by: format!("-p {name}"),
+        })
     };
-    args.property.iter().map(read).collect()
+    let all: Vec<Given> = args.property.iter().map(read).collect::<Result<_>>()?;
+    let is_double = |one: &&Given| all.iter().filter(|other| other.name == one.name).count() > 1;
+    let double = all.iter().find(is_double).map(|one| misplaced(&one.by, "-p gives it twice"));
+    double.map_or(Ok(all), Err)
 }
 
 /// The last of each name, as YCSB has it: what came before it counts for nothing, but must be right, too.
@@ -106,36 +116,94 @@ fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
         last.retain(|before| before.name != given.name);
         last.push(given);
     }
+    // With an end in time, YCSB needs no number of requests.
+    let of = |name: &str| last.iter().find(|one| one.name == name && one.value != "0");
+    let is_of_file = last.iter().any(|one| !one.by.starts_with("-p "));
+    if let (None, Some(Given { by, .. }), true) = (of("operationcount"), of("maxexecutiontime"), is_of_file) {
+        last.push(Given { name: "operationcount".into(), value: "0".into(), by: by.clone() });
+    }
     Ok(last)
 }
 
-/// Tells which of them change nothing, and why.
-fn tell_idle(given: &[Given]) {
-    for Given { name, value, by } in given {
-        if let Ok(Belongs::Idle(why)) = belongs(name, value) {
-            tell(&format!("{by}: {name} changes nothing here: {why}"));
+/// Has the time end the work where no number of requests does, neither by a property nor by an option.
+fn until_time(run: &RunArgs, given: &[Given], changes: &mut Changes) -> Result<()> {
+    let endless = given.iter().find(|one| one.is_endless()).filter(|_| !says_how_many(run));
+    let Some(Given { by, .. }) = endless else { return Ok(()) };
+    let time = changes.parameters.max_time.and_then(|MaxTime(time)| time);
+    let time = time.ok_or_else(|| misplaced(by, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
+    changes.parameters.duration = Some(Time(time));
+    Ok(())
+}
+
+/// Whether an option says how many requests are sent.
+fn says_how_many(run: &RunArgs) -> bool {
+    run.how.changes.parameters.names().any(|name| ["operations", "duration"].contains(&name))
+}
+
+impl Given {
+    /// Whether it says that no number of requests ends the work.
+    fn is_endless(&self) -> bool {
+        belongs(&self.name, &self.value) == Ok(Belongs::UntilTime)
+    }
+}
+
+/// Tells what properties come to: those that change nothing, the shares of requests, what no property says.
+pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
+    let (args, mut lines) = (&run.properties, Vec::new());
+    for workload in plan.axes.texts(Axis::WORKLOAD).iter().filter(|_| !args.is_empty()) {
+        let is_own = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
+        let files = args.property_files.iter().filter(is_own).cloned().collect::<Vec<_>>();
+        let given = last_of_each(all(&files, args, texts)?)?;
+        for Given { name, value, by } in &given {
+            if let Ok(Belongs::Idle(why)) = belongs(name, value) {
+                lines.push(format!("{by}: {name} changes nothing here: {why}"));
+            }
+        }
+        let by = |name: &str| given.iter().find(|one| one.name == name).map(|one| one.by.as_str());
+        let properties = plan.parameters.properties.clone().unwrap_or_default();
+        let definition = Definition::of(workload, &properties, "default");
+        // One that makes no sense is left out later, with the reason.
+        if let Ok(definition) = definition
+            && (!files.is_empty() || given.iter().any(|one| is_proportion(&one.name)))
+        {
+            let share = |kind: Kind| {
+                let percent = definition.share(kind) * 100.0;
+                format!("{percent:.1} % {} ({})", kind.name(), by(kind.proportion()).unwrap_or("default"))
+            };
+            let shares = Kind::ALL.into_iter().filter(|kind| definition.does(*kind)).map(share);
+            lines.push(format!("{workload} sends {}", shares.collect::<Vec<_>>().join(", ")));
+        }
+        if given.iter().any(Given::is_endless) && !says_how_many(run) {
+            lines.push("operationcount is 0 or not given: requests are sent until maxexecutiontime".into());
+        }
+        let operations = plan.parameters.operations().to_string();
+        let records = plan.axes.texts(Axis::RECORDS).join(", ");
+        let is_left = |name: &str, is_option: bool| !is_option && by(name).is_none() && !files.is_empty();
+        for (name, value, is_option) in [
+            ("recordcount", records, run.axes.axes.names(Axis::RECORDS)),
+            ("operationcount", operations, says_how_many(run)),
+        ] {
+            if is_left(name, is_option) {
+                lines.push(format!("{name} is not given: {value}, as the plan {} has it", plan.name));
+            }
         }
     }
+    let mut told = BTreeSet::new();
+    lines.iter().filter(|line| told.insert(*line)).for_each(|line| tell(line));
+    Ok(())
 }
 
 fn misplaced(by: &str, wrong: &str) -> Error {
     Error::bad_value(format!("{by}: {wrong}"))
 }
 
-/// The name of the workload of files: of those that say which requests are sent, else of the last. Where several say
-/// it, what comes of them may be no file's own, so that it is told.
-fn workload(args: &PropertyArgs, texts: &Texts, properties: &Properties) -> Result<Option<String>> {
+/// The name of the workload of files: of those that say which requests are sent, else of the last.
+fn workload(args: &PropertyArgs, texts: &Texts) -> Result<Option<String>> {
     let mut saying = Vec::new();
     for path in &args.property_files {
         if of_file(path, texts)?.iter().any(|given| is_proportion(&given.name)) {
             saying.push(stem(path));
         }
-    }
-    if saying.len() > 1 {
-        let one = |kind: Kind| (properties.number(kind.proportion()) > 0.0).then(|| share(kind, properties));
-        let requests: Vec<String> = Kind::ALL.into_iter().filter_map(one).collect();
-        let files = saying.join(" and ");
-        tell(&format!("{files} say which requests are sent: together {}", requests.join(", ")));
     }
     let last = || args.property_files.last().map(|path| stem(path));
     Ok(if saying.is_empty() { last() } else { Some(saying.join("_")) })
@@ -143,11 +211,6 @@ fn workload(args: &PropertyArgs, texts: &Texts, properties: &Properties) -> Resu
 
 fn stem(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// A kind of request and its proportion, as given: only ratios matter.
-fn share(kind: Kind, properties: &Properties) -> String {
-    format!("{} {}", kind.name(), properties.text(kind.proportion()))
 }
 
 /// Whether a property says how often a kind of request is sent: what makes a file a workload.
@@ -162,7 +225,7 @@ fn of_file(path: &Path, texts: &Texts) -> Result<Vec<Given>> {
     let lines =
         file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
     let given = |line: file::Line| Given {
-        name: line.name,
+        name: ycsb_name(&line.name).into(),
         value: line.value,
         by: format!("{shown}:{}", line.number),
     };
@@ -184,7 +247,7 @@ fn put(
             changes.parameters.set(of_plan, &text).map_err(named)?;
         }
         Belongs::Meant(value) => properties.set(name, value)?,
-        Belongs::Nowhere | Belongs::Idle(_) => {}
+        Belongs::UntilTime | Belongs::Nowhere | Belongs::Idle(_) => {}
     }
     Ok(())
 }

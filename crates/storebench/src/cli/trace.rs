@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
-use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
+use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary, TimeUnit};
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
-use storebench_core::workload::replay::parameters::ReplayParameters;
+use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
 use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
 
@@ -24,7 +24,7 @@ const READ: &str = "interrupted while the trace was read";
 /// [`Exit::BadValue`] when it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
-    let ask = Ask { form: args.format, limit: args.limit };
+    let ask = Ask { form: args.format, limit: args.limit, unit_ns: args.time_unit.map(TimeUnit::ns) };
     let Some(summary) = read(&args.file, ask, &interrupted)? else { return Ok(Exit::Interrupted) };
     if args.json {
         print_json(&summary)?;
@@ -60,8 +60,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let shown =
         shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
     tell(&format!("reading the trace {shown}"));
-    let ask = Ask { form: plan.parameters.trace_format, limit: plan.parameters.limit.map(|count| count.0) };
-    let Some(summary) = read(&path, ask, interrupted)? else {
+    let Some(summary) = read(&path, ask(&plan.parameters), interrupted)? else {
         return Err(Error::new(Exit::Interrupted, READ));
     };
     plan.parameters.trace = Some(shown.to_owned());
@@ -70,6 +69,9 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     tell(&in_short(&summary));
+    if work.loads && summary.read_before_written_keys > 0 {
+        tell(&read_before(&summary));
+    }
     ignored(&summary).iter().for_each(|line| tell(line));
     Ok(())
 }
@@ -272,14 +274,14 @@ fn keys(summary: &Summary) -> String {
 fn read_before(summary: &Summary) -> String {
     let operations = about(summary, summary.read_before_written_operations, "operation");
     match summary.read_before_written_keys {
-        0 => "The trace writes each key before it reads, removes or scans from it: a replay loads nothing first.".into(),
+        0 => "The trace writes each key before it reads or removes it: a replay loads nothing first.".into(),
         1 => format!(
-            "1 key is read, removed or scanned from before the trace writes it, in {operations}. A replay loads this key \
-             first, unless told --load nothing."
+            "1 key is read or removed before the trace writes it, in {operations}. A replay loads this key first, unless told \
+             --load nothing."
         ),
         keys => format!(
-            "{} are read, removed or scanned from before the trace writes them, in {operations}. A replay loads these \
-             keys first, unless told --load nothing.",
+            "{} are read or removed before the trace writes them, in {operations}. A replay loads these keys first, unless \
+             told --load nothing.",
             about(summary, keys, "key")
         ),
     }

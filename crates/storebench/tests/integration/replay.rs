@@ -50,6 +50,7 @@ fn every_store_plays_a_trace_and_is_read_back() {
     );
     let said = scratch.storebench(&arguments).ends(Exit::Success);
     assert!(said.err.contains("2,000 operations on "), "{said}");
+    assert!(said.err.contains(" keys are read or removed before the trace writes them"), "{said}");
     let run = scratch.results();
     assert_eq!(run.trials.len(), names.len());
     let mut played = Vec::new();

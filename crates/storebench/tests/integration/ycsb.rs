@@ -386,7 +386,10 @@ fn properties_go_where_the_plan_has_them() {
             "{run} -P mine -p recordcount=30 -p threadcount=2 -p maxexecutiontime=60 -p dataintegrity=true"
         ))
         .ends(Exit::Success);
-    assert!(said.err.contains("mine:9: rocksdb.dir changes nothing here: it is a store's own;"), "{said}");
+    assert!(
+        said.err.contains("mine:9: rocksdb.dir changes nothing here: a binding to a store reads it;"),
+        "{said}"
+    );
     assert!(said.err.contains("mine:10: measurementtype changes nothing here: every latency"), "{said}");
     let results = scratch.results();
     let cell = &results.trials[0].cell;
@@ -397,13 +400,34 @@ fn properties_go_where_the_plan_has_them() {
 }
 
 #[test]
+fn names_of_the_family_and_zeros_mean_here_what_they_mean_there() {
+    let scratch = Scratch::new();
+    scratch.write("cpp", "workload=core\nlimit.ops=5000\nfield_len_dist=uniform\nmaxexecutiontime=1\n");
+    let run = "run ycsb --store memory --guarantee none --trials 1 --dry-run -P cpp";
+    let said = scratch.faulty(&format!("{run} -p updateproportion=0.475")).ends(Exit::Success);
+    for told in [
+        "own:cpp sends 66.7 % read (default), 33.3 % update (-p updateproportion)",
+        "operationcount is 0 or not given: requests are sent until maxexecutiontime",
+        "recordcount is not given: 1000, as the plan ycsb has it",
+    ] {
+        assert!(said.err.contains(told), "{told}\n{said}");
+    }
+    let counted = scratch.faulty(&format!("{run} --operations 50 --records 60")).ends(Exit::Success);
+    assert!(!counted.err.contains("is not given") && !counted.err.contains("until"), "{counted}");
+    scratch.faulty(&run.replace("--dry-run", "--operations 50")).ends(Exit::Success);
+    let results = scratch.results();
+    assert!(results.header.plan.contains("fieldlengthdistribution=uniform"));
+    assert_eq!(results.trials[0].cell.rate().to_string(), "5000/s");
+}
+
+#[test]
 fn later_files_replace_what_earlier_ones_say_and_p_replaces_both() {
     let scratch = Scratch::new();
     file(&scratch, "mixed", "readproportion=0.5\nreadmodifywriteproportion=0.5\nmaxexecutiontime=1\n");
     scratch.write("writes", "readproportion=0\nupdateproportion=1\nmaxexecutiontime=0\nrecordcount=60\n");
     let run = "run ycsb --store memory --guarantee none --trials 1 -P mixed -P writes -p recordcount=70";
     let said = scratch.faulty(run);
-    let told = "mixed and writes say which requests are sent: together update 1, read-modify-write 0.5";
+    let told = "own:mixed_writes sends 66.7 % update (writes:2), 33.3 % read-modify-write (mixed:9)";
     assert!(said.ends(Exit::Success).err.contains(told), "a mix that is no file's own");
     let results = scratch.results();
     let trial = &results.trials[0];
@@ -469,6 +493,9 @@ fn what_is_not_supported_is_told_with_its_place() {
         ("-p recordcount=0", &["-p recordcount", "empty"]),
         ("-p recordcount", &["write it like -p recordcount=1000"]),
         ("-p batchsize=5", &["inserts are done one by one"]),
+        ("-p deleteproportion=0.2", &["only 0 is", "run crud has"]),
+        ("-p recordcount=5 -p recordcount=6", &["-p recordcount: -p gives it twice"]),
+        ("-P good -p operationcount=0", &["-p operationcount", "needs maxexecutiontime"]),
         ("--workload Z", &["is not a workload of YCSB"]),
         ("--distribution normal", &["is not a distribution"]),
         ("--properties fieldcount=x", &["fieldcount", "whole number"]),

@@ -61,6 +61,16 @@ fn working_set_and_times_of_a_small_trace_are_exact() {
 }
 
 #[test]
+fn sizes_are_exact_and_one_of_0_is_0() {
+    let sizes = summary("operation,key,size\nset,user:1,65536\n").value_bytes;
+    assert_eq!(sizes, Sizes { mean: 65536.0, min: 65536, p50: 65536, p90: 65536, p99: 65536, max: 65536 });
+    let zero = summary("operation,key,size\nset,a,0\nset,b,1000\n");
+    assert_eq!((zero.working_set[2].bytes, zero.value_bytes.min, zero.value_bytes.mean), (1002, 0, 500.0));
+    let read = summary("operation,key,size\nget,a,0\nset,b,1000\nget,c,\n").facts;
+    assert_eq!((read.load_keys, read.load_value_bytes), (2, 1000));
+}
+
+#[test]
 fn a_trace_without_times_or_operations_says_so() {
     let summary = summary("operation,key,size\nset,a,7\nget,a,\n");
     assert_eq!((summary.span_s, summary.stretches.len(), summary.facts.has_times()), (None, 0, false));

@@ -55,7 +55,7 @@ impl Held<'_, '_> {
         let (mut found, mut scratch) = (Vec::new(), Vec::new());
         let lanes = players.len();
         while let Some(entry) = reader.next_entry().map_err(Stop::harness)? {
-            if entry.word.does == Does::Skip {
+            if matches!(entry.word.does, Does::Skip | Does::Scan) {
                 continue;
             }
             let key = fit.key(entry.key);

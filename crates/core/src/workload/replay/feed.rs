@@ -53,7 +53,8 @@ impl Feed<'_> {
                 }
             }
             *last_due_ns = due_ns;
-            let key = fit.key(entry.key);
+            let key = if entry.word.does == Does::Scan { fit.start(entry.key) } else { fit.key(entry.key) };
+            let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
             let lane = lane_of(hash, lanes.len());
             let Ok(chunk) = lanes[lane].chunk() else { return Ok(Err(Gone)) };
@@ -61,14 +62,14 @@ impl Feed<'_> {
             chunk.bytes.extend_from_slice(key);
             let middle = chunk.bytes.len();
             if entry.word.does.writes() {
-                values.append(hash, entry.position, entry.size as usize, &mut chunk.bytes);
+                values.append(hash, entry.position, size, &mut chunk.bytes);
             }
             chunk.planned.push(Planned {
                 does: entry.word.does,
                 position: entry.position,
                 due_ns,
                 hash,
-                records: entry.size as usize,
+                records: size,
                 key: start..middle,
                 value: middle..chunk.bytes.len(),
             });

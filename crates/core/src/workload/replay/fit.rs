@@ -47,6 +47,22 @@ impl Fit {
         &self.made
     }
 
+    /// The start of a scan as the store takes it: none of the trace's keys that fit lies between this and the trace's own start.
+    pub fn start<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
+        if !key.is_empty() && key.len() <= self.most {
+            return key;
+        }
+        self.changed += 1;
+        self.made.clear();
+        self.made.extend_from_slice(key.get(..self.most).unwrap_or(b"\0"));
+        if let Some(last) = self.made.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
+            // Of keys no longer than this, the next one after a longer start is the next one after its beginning.
+            self.made.truncate(last + 1);
+            self.made[last] += 1;
+        }
+        &self.made
+    }
+
     /// The number of times that a key did not fit.
     pub fn changed(&self) -> u64 {
         self.changed
@@ -81,6 +97,10 @@ mod tests {
         assert_ne!(long, lmdb.key(&[7; 513]));
         assert_eq!(lmdb.key(b"").len(), HASH_BYTES);
         assert_eq!(lmdb.changed(), 3);
+        assert_eq!((lmdb.start(b"a").to_vec(), lmdb.start(b"").to_vec()), (b"a".to_vec(), vec![0]));
+        let behind = lmdb.start(&[7; 512]).to_vec();
+        assert_eq!(behind, [&[7; 510][..], &[8]].concat());
+        assert_eq!(lmdb.start(&[&[7; 300][..], &[255; 300]].concat()), [&[7; 299][..], &[8]].concat());
         let mut folder = fit(255, false);
         assert_eq!(folder.key(b"user:12"), b"user:12");
         for bad in [&b"a/b/c"[..], b"ab", b"..", b"a\0bcdef", b".storebench-tmp-x"] {

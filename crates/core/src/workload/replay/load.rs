@@ -139,14 +139,13 @@ impl Firsts {
         values: &Values,
     ) -> Result<(), Stop> {
         let does = entry.word.does;
-        if does == Does::Skip {
+        if matches!(does, Does::Skip | Does::Scan) {
             return Ok(());
         }
         let key = fit.key(entry.key);
         let hash = key_hash(key);
         if (hash >> 24) % self.passes == pass && self.table.add(hash)? && does.looks() {
-            let told = if does == Does::Scan { 0 } else { entry.size };
-            let length = if told == 0 { self.unknown_bytes } else { told };
+            let length = entry.size.unwrap_or(self.unknown_bytes);
             batch.add(key, |bytes| values.append(hash, LOADED, length as usize, bytes));
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::shown::quoted;
-use crate::trace::{Ask, Facts};
+use crate::trace::{Ask, Facts, TimeUnit};
 use crate::units::as_text;
 use crate::words::words;
 use crate::workload::parameter::AfterLoad;
@@ -79,13 +79,19 @@ pub struct ReplayParameters {
     pub after_load: AfterLoad,
 }
 
+/// What parameters ask of the trace's reader.
+pub fn ask(parameters: &Parameters) -> Ask {
+    let unit_ns = parameters.trace_time_unit.map(TimeUnit::ns);
+    Ask { form: parameters.trace_format, limit: parameters.limit.map(|count| count.0), unit_ns }
+}
+
 impl ReplayParameters {
     /// The values that parameters give; `None` where no trace is named, or it was not looked at.
     pub fn of(parameters: &Parameters) -> Option<ReplayParameters> {
         let facts = parameters.trace_facts.clone()?;
         Some(ReplayParameters {
             trace: PathBuf::from(parameters.trace.as_ref()?),
-            ask: Ask { form: Some(facts.form), limit: parameters.limit.map(|count| count.0) },
+            ask: Ask { form: Some(facts.form), ..ask(parameters) },
             facts,
             speed: parameters.speed.unwrap_or(Speed::Max),
             loads: parameters.load != Some(Loads::Nothing),

@@ -7,7 +7,7 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
 use crate::result::{Failure, Written};
 use crate::store::{Result as StoreResult, Session};
-use crate::trace::Does;
+use crate::trace::{Does, family_of};
 use crate::words::words;
 use crate::workload::crew::Lane;
 use crate::workload::elapsed::Part;
@@ -110,6 +110,10 @@ struct ReadBuffer {
     key: Vec<u8>,
     value: Vec<u8>,
     records: usize,
+    /// The bytes of all values of a scan.
+    scanned_bytes: u64,
+    /// Whether a scan ends with the column family that it begins in.
+    in_families: bool,
 }
 
 impl ReadBuffer {
@@ -130,6 +134,7 @@ impl ReadBuffer {
             std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
         }
         self.records += 1;
+        self.scanned_bytes += value.len() as u64;
     }
 }
 
@@ -146,12 +151,13 @@ impl<'a> Player<'a> {
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, Incoming),
         timed: bool,
-        check: bool,
+        (check, in_families): (bool, bool),
         loads: bool,
         main: Kind,
         (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
-        let seen = ReadBuffer { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
+        let (key, value) = (touched(largest_key), touched(largest_value + 1));
+        let seen = ReadBuffer { key, value, records: 0, scanned_bytes: 0, in_families };
         Ok(Player {
             thread,
             incoming: Some(incoming),
@@ -337,9 +343,7 @@ impl<'a> Player<'a> {
     }
 
     fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), Stop> {
-        // A scan reads its key, too: it may have been loaded for it.
-        self.followed.last_write(planned.hash, self.at_first);
-        let ReadBuffer { key: first, value, records } = &self.seen;
+        let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
         if *records > planned.records {
             return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
         }
@@ -349,7 +353,7 @@ impl<'a> Player<'a> {
             if !right {
                 return Err(wrong(planned, key, "or the first one after it is not what was written"));
             }
-            outcome.read_bytes = value.len() as u64;
+            outcome.read_bytes = *scanned_bytes;
         }
         Ok(())
     }
@@ -408,10 +412,15 @@ fn call(
             Err(error) => Err(error),
         },
         Does::Scan => {
-            seen.records = 0;
-            session
-                .scan(key, planned.records, &mut |key, value| seen.record(key, value))
-                .map(|found| found > 0)
+            (seen.records, seen.scanned_bytes) = (0, 0);
+            let family = seen.in_families.then(|| family_of(key));
+            let mut visit = |key: &[u8], value: &[u8]| {
+                if family.is_none_or(|family| family == family_of(key)) {
+                    seen.record(key, value);
+                }
+            };
+            session.scan(key, planned.records, &mut visit)?;
+            Ok(seen.records > 0)
         }
         Does::Skip => Ok(false),
     }

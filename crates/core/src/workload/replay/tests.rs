@@ -5,7 +5,7 @@ use super::*;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
 use crate::store::{
-    OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
+    Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
 };
 use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
@@ -24,7 +24,7 @@ fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)])
     for (parameter, value) in parameters {
         all = all.with(parameter, value).unwrap();
     }
-    let ask = Ask { form: None, limit: all.limit.map(|count| count.0) };
+    let ask = Ask { limit: all.limit.map(|count| count.0), ..Ask::default() };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
     let all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     // Other tests of this process are at work all the time.
@@ -81,6 +81,31 @@ fn what_is_read_first_is_loaded_or_missed() {
             let measured = play(store.clone(), SMALL, threads, &[("load", "nothing")]).unwrap();
             assert_eq!(counts(&measured)[1..3], [("get", 2), ("miss", 2)], "{name}");
             assert_eq!((measured.load.records, measured.stored.records), (0, 3), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_scan_begins_in_its_place_and_ends_with_its_family() {
+    let short =
+        StoreDef { capabilities: Capabilities { max_key_bytes: 511, ..MEMORY.capabilities }, ..MEMORY };
+    let behind =
+        format!("operation,key,size\nset,{0}0001,100\nscan,{0}{1},1\n", "p".repeat(500), "p".repeat(20));
+    for (text, bytes, records) in [
+        ("operation,key,size\nset,0001,1000\nscan,,1\n", 1000, 1),
+        ("0x0000000000000000 1 0 1000 1\n0x 6 0 0 2\n", 1000, 1),
+        ("0x01 1 0 100 1\n0x41 1 2 7000 2\n0x00 6 0 0 3\n", 100, 2),
+        ("0x41 1 2 10 1\n0x42 1 0 999 2\n0x50 6 2 0 3\n", 0, 2),
+        ("0x41 1 0 10 1\n0x41 1 2 999 2\n0x 6 2 0 3\n", 999, 2),
+        ("operation,key,size\nset,user:1,100\nremove,user:1,\nscan,user:,1\n", 0, 0),
+        ("operation,key,size\nset,user:1,100\nset,user:2,100\nset,user:3,100\nscan,user:1,3\n", 300, 3),
+        (behind.as_str(), 0, 1),
+    ] {
+        for load in ["read-first", "nothing"] {
+            let measured = play(short.clone(), text, "1", &[(&LOAD, load)]).unwrap();
+            let scan = measured.operation("scan").unwrap();
+            assert_eq!((scan.count, scan.value_bytes), (1, bytes), "{text}");
+            assert_eq!((measured.load.records, measured.stored.records), (0, records), "{text}");
         }
     }
 }

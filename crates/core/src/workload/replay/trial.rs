@@ -11,7 +11,7 @@ use crate::result::{
     Counters, Doubt, Load, Measured, OVERALL, OperationResult, SPACE, Second, Stored, Written,
 };
 use crate::store::{Capabilities, Setting};
-use crate::trace::{Does, Facts, Reader, Spread};
+use crate::trace::{Does, Facts, Form, Reader, Spread};
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
@@ -117,7 +117,7 @@ impl<'a> Prepared<'a> {
         let (lanes, incoming): (_, Vec<_>) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
         let timed = *speed != Speed::Max;
         let player = |own| {
-            let (check, largest) = (capabilities.keeps, (key, value));
+            let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
             let player = Player::new((clock, values), own, timed, check, *loads, main, largest);
             player.map(Mutex::new).map_err(Ended::harness)
         };

@@ -1,14 +1,13 @@
-//! YCSB's properties, by its own names: those that say what the work is, which stand in a parameter of the plan, and those that
-//! the plan has a place of its own for.
+//! YCSB's properties that say what the work is, which stand in a parameter of the plan.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::dialect::{elsewhere, unknown};
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
-use crate::error::meant;
 use crate::shown::quoted;
 use crate::workload::parameter::{read_words, write_words};
 
@@ -87,7 +86,7 @@ pub static ALL: [PropertyDef; 23] = [
 
 impl PropertyDef {
     /// Reads a value; gives it as it is written down.
-    fn read(&self, text: &str) -> Result<String, String> {
+    pub(super) fn read(&self, text: &str) -> Result<String, String> {
         let name = self.name;
         let number = || text.parse::<f64>().ok();
         let within = |range: std::ops::RangeInclusive<f64>| number().is_some_and(|n| range.contains(&n));
@@ -130,7 +129,7 @@ impl PropertyDef {
 }
 
 /// The property of a name.
-fn named(name: &str) -> Option<&'static PropertyDef> {
+pub(super) fn named(name: &str) -> Option<&'static PropertyDef> {
     ALL.iter().find(|property| property.name == name)
 }
 
@@ -256,128 +255,6 @@ impl std::str::FromStr for Properties {
     }
 }
 
-/// Where a value belongs that YCSB calls by a name.
-#[derive(Debug, PartialEq)]
-pub enum Belongs {
-    /// Among the properties.
-    Property,
-    /// On an axis, as plans write it.
-    Axis(Axis, String),
-    /// To a parameter of the plan, by its name.
-    Parameter(&'static str, String),
-    /// Among the properties, with another value: YCSB's word means something else here.
-    Meant(&'static str),
-    /// Nowhere: it is so in any case.
-    Nowhere,
-    /// Nowhere: it changes nothing of the work here, as this says.
-    Idle(&'static str),
-}
-
-/// The plan's name for a property that has a place of its own in plans.
-fn elsewhere(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "recordcount" => "records",
-        "operationcount" => "operations",
-        "target" => "rate",
-        "threadcount" => "threads",
-        "maxexecutiontime" => "max_time",
-        _ => return None,
-    })
-}
-
-/// Names that YCSB knows and that change nothing of the work, and why.
-const IDLE: [(&str, &str); 13] = [
-    ("table", "a store has one table"),
-    ("fieldnameprefix", "fields are told apart by their place in the record, not by name"),
-    ("core_workload_insertion_retry_limit", "an insert that fails ends the trial"),
-    ("core_workload_insertion_retry_interval", "an insert that fails ends the trial"),
-    ("measurementtype", EVERY_LATENCY),
-    ("measurement.interval", "with a target, latency counts from the intended start"),
-    ("hdrhistogram", EVERY_LATENCY),
-    ("histogram", EVERY_LATENCY),
-    ("timeseries", EVERY_LATENCY),
-    ("status.interval", "the progress is shown in any case"),
-    ("exporter", "use storebench report --ycsb or --json"),
-    ("exportfile", "use storebench report --ycsb > FILE"),
-    ("db", "use --store NAME"),
-];
-
-const EVERY_LATENCY: &str = "every latency is kept, in a histogram";
-
-/// Names that YCSB knows, that would change the work, and that are not supported, and why.
-const UNSUPPORTED: [(&str, &str); 4] = [
-    ("fieldlengthhistogram", "use fieldlengthdistribution constant, uniform or zipfian"),
-    ("warmupoperationcount", "no operation is left out of the figures"),
-    ("batchsize", "inserts are done one by one"),
-    ("dotransactions", "use --workload load for the load phase"),
-];
-
-/// Where the value of a name belongs.
-///
-/// # Errors
-/// For a name that is unknown or not supported, and for a value that can't be.
-pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
-    let whole =
-        || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
-    Ok(match name {
-        "recordcount" => Belongs::Axis(Axis::RECORDS, whole()?.to_string()),
-        "operationcount" => Belongs::Parameter("operations", whole()?.to_string()),
-        "threadcount" => Belongs::Axis(Axis::THREADS, whole()?.to_string()),
-        "target" => match whole()? {
-            0 => Belongs::Axis(Axis::RATE, "closed".into()),
-            rate => Belongs::Axis(Axis::RATE, format!("{rate}/s")),
-        },
-        "maxexecutiontime" => match whole()? {
-            0 => Belongs::Parameter("max_time", "none".into()),
-            seconds => Belongs::Parameter("max_time", format!("{seconds}s")),
-        },
-        // Every value is checked, whatever it says.
-        "dataintegrity" => match value {
-            "true" | "false" => Belongs::Nowhere,
-            _ => return Err(format!("dataintegrity = {}: use true or false", quoted(value))),
-        },
-        "workload" => match value.rsplit('.').next() {
-            Some("CoreWorkload") => Belongs::Nowhere,
-            _ => {
-                return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value)));
-            }
-        },
-        "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => Belongs::Meant(ZIPFIAN_YCSB),
-        name => match (named(name), idle(name)) {
-            (Some(property), _) => property.read(value).map(|_| Belongs::Property)?,
-            (None, Some(why)) => Belongs::Idle(why),
-            (None, None) => return Err(unknown(name)),
-        },
-    })
-}
-
-/// Why a property changes nothing of the work; `None` of one that may.
-fn idle(name: &str) -> Option<&'static str> {
-    let is =
-        |known: &str| name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
-    if let Some((_, why)) = IDLE.iter().find(|(known, _)| is(known)) {
-        return Some(why);
-    }
-    // A property of a binding to a store has the binding's name before a dot: `rocksdb.dir`.
-    let is_like_ours = || ALL.iter().any(|property| meant(name, [property.name]).is_some());
-    (name.contains('.') && !is_like_ours())
-        .then_some("it is a store's own; --set STORE.NAME=VALUE sets what storebench's stores have")
-}
-
-fn unknown(name: &str) -> String {
-    if let Some((_, why)) = UNSUPPORTED.iter().find(|(known, _)| name == *known) {
-        return format!("the property {name} is not supported: {why}");
-    }
-    let ours =
-        ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
-    let known = ALL.iter().map(|property| property.name).chain(ours);
-    let hint = meant(name, known).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-    format!(
-        "the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE",
-        quoted(name)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,51 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_place_of_its_own_goes_there() {
-        let axis = |axis, text: &str| Ok(Belongs::Axis(axis, text.into()));
-        assert_eq!(belongs("recordcount", "1000"), axis(Axis::RECORDS, "1000"));
-        assert_eq!(belongs("target", "500"), axis(Axis::RATE, "500/s"));
-        assert_eq!(belongs("target", "0"), axis(Axis::RATE, "closed"));
-        assert_eq!(belongs("threadcount", "4"), axis(Axis::THREADS, "4"));
-        assert_eq!(belongs("maxexecutiontime", "30"), Ok(Belongs::Parameter("max_time", "30s".into())));
-        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(Belongs::Nowhere));
-        assert_eq!(belongs("maxscanlength", "10"), Ok(Belongs::Property));
-        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(Belongs::Meant(ZIPFIAN_YCSB)));
-        assert_eq!(belongs("requestdistribution", "latest"), Ok(Belongs::Property));
-        for (name, says) in [
-            ("table", "one table"),
-            ("hdrhistogram.percentiles", "every latency"),
-            ("measurement.interval", "intended start"),
-            ("rocksdb.dir", "--set STORE.NAME=VALUE"),
-        ] {
-            let idle = belongs(name, "x").unwrap();
-            assert!(matches!(idle, Belongs::Idle(why) if why.contains(says)), "{name}: {idle:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_unknown_unsupported_or_out_of_bounds_is_told() {
-        for (name, value, says) in [
-            ("recordcuont", "1", "did you mean recordcount?"),
-            ("rocksdbdir", "/tmp", "--set STORE.NAME=VALUE"),
-            ("exponential.fraction", "0.5", "did you mean exponential.frac?"),
-            ("batchsize", "10", "inserts are done one by one"),
-            ("readallfields", "some", "use true, false"),
-            ("fieldlengthdistribution", "histogram", "a file of lengths is not read"),
-            ("requestdistribution", "normal", "use uniform, zipfian"),
-            ("readproportion", "-1", "from 0 on"),
-            ("readproportion", "NaN", "from 0 on"),
-            ("hotspotdatafraction", "1.5", "from 0 to 1"),
-            ("exponential.percentile", "100", "below 100"),
-            ("zeropadding", "29", "from 0 to 28"),
-            ("fieldcount", "0", "from 1 to"),
-            ("recordcount", "many", "whole number"),
-            ("workload", "site.ycsb.workloads.TimeSeriesWorkload", "only CoreWorkload"),
-            ("dataintegrity", "perhaps", "true or false"),
-        ] {
-            let error = belongs(name, value).unwrap_err();
-            assert!(error.contains(says), "{name}: {error}");
-        }
+    fn what_is_written_wrongly_is_told() {
         for (text, says) in [
             ("fieldcount", "has no value"),
             ("fieldcount=1,fieldcount=2", "there twice"),

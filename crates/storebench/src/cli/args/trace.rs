@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
-use storebench_core::trace::Form;
+use storebench_core::trace::{Form, TimeUnit};
 use storebench_core::units::parse_count;
 
 const EXAMPLES: &str = "\
@@ -22,6 +22,9 @@ pub struct TraceArgs {
     /// The form of the file: csv, twitter, rocksdb [default: the file tells]
     #[arg(long, value_name = "FORMAT", value_parser = str::parse::<Form>)]
     pub format: Option<Form>,
+    /// The unit of the times of CSV: s, ms, us, ns [default: the column's name tells]
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
     /// Read only the first operations
     #[arg(long, value_name = "N", value_parser = limit)]
     pub limit: Option<u64>,

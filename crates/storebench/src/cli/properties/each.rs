@@ -8,14 +8,16 @@ use storebench_core::axis::ycsb::own_name;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Result};
 use storebench_core::workload::parameter::Count;
-use storebench_core::workload::ycsb::property::{Belongs, Properties, belongs};
+use storebench_core::workload::ycsb::dialect::{Belongs, belongs};
+use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
 
-use super::{Given, Texts, last_of_each, misplaced, of_file, of_line, put, stem, tell_idle};
-use crate::cli::args::PropertyArgs;
+use super::{Given, Texts, all, last_of_each, misplaced, put, stem, until_time};
+use crate::cli::args::RunArgs;
 
 /// The changes that the files make to a plan.
-pub(super) fn changes(args: &PropertyArgs, texts: &Texts) -> Result<Changes> {
+pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
+    let args = &run.properties;
     let mut changes = Changes::default();
     let mut properties = Properties::default();
     let mut workloads: Vec<Value> = Vec::new();
@@ -28,15 +30,13 @@ pub(super) fn changes(args: &PropertyArgs, texts: &Texts) -> Result<Changes> {
                 format!("-P names two files {file}, which would be one workload: give one another name");
             return Err(Error::bad_value(message));
         }
-        let mut all = of_file(path, texts)?;
-        all.extend(of_line(args)?);
-        let given = last_of_each(all)?;
-        tell_idle(&given);
+        let given = last_of_each(all(std::slice::from_ref(path), args, texts)?)?;
         shared.push((file, of_the_run(&given)));
         let mut own = Properties::default();
-        for Given { name, value, by } in given {
-            put(&name, &value, &mut own, &mut changes).map_err(|wrong| misplaced(&by, &wrong))?;
+        for Given { name, value, by } in &given {
+            put(name, value, &mut own, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
         }
+        until_time(run, &given, &mut changes)?;
         properties = properties.with(&own.only_of(workload.text()));
         workloads.push(workload);
     }
@@ -52,7 +52,10 @@ pub(super) fn changes(args: &PropertyArgs, texts: &Texts) -> Result<Changes> {
 /// Those that a run has once.
 fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
     let is_shared = |one: &&Given| {
-        matches!(belongs(&one.name, &one.value), Ok(Belongs::Axis(..) | Belongs::Parameter(..)))
+        matches!(
+            belongs(&one.name, &one.value),
+            Ok(Belongs::Axis(..) | Belongs::Parameter(..) | Belongs::UntilTime)
+        )
     };
     given.iter().filter(is_shared).map(|one| (one.name.clone(), one.value.clone())).collect()
 }

@@ -1,0 +1,289 @@
+//! The names that YCSB and its family (go-ycsb, YCSB-cpp) give to properties: where the value of each belongs here, and why some
+//! change nothing.
+
+use super::property::{ALL, named};
+use crate::axis::Axis;
+use crate::axis::ycsb::ZIPFIAN_YCSB;
+use crate::shown::quoted;
+
+/// Where a value belongs that YCSB calls by a name.
+#[derive(Debug, PartialEq)]
+pub enum Belongs {
+    /// Among the properties.
+    Property,
+    /// On an axis, as plans write it.
+    Axis(Axis, String),
+    /// To a parameter of the plan, by its name.
+    Parameter(&'static str, String),
+    /// No number of requests ends the work: its time does.
+    UntilTime,
+    /// Among the properties, with another value: YCSB's word means something else here.
+    Meant(&'static str),
+    /// Nowhere: it is so in any case.
+    Nowhere,
+    /// Nowhere: it changes nothing of the work here, as this says.
+    Idle(&'static str),
+}
+
+/// What a name of the family does here that has no place in plans.
+#[derive(Debug, Clone, Copy)]
+enum Does {
+    /// Nothing, whatever its value, nor do those that have its name before a dot.
+    Nothing,
+    /// Nothing with this value; others are not supported.
+    NothingAt(&'static str),
+    /// It is not supported.
+    NotSupported,
+}
+use Does::{NotSupported, Nothing, NothingAt};
+
+/// Names that storebench has no value for, and why.
+static OTHERS: [(&str, Does, &str); 26] = [
+    ("table", Nothing, "a store has one table"),
+    ("fieldnameprefix", Nothing, "fields are told apart by their place in the record, not by name"),
+    (
+        "core_workload_insertion_retry_limit core_workload_insertion_retry_interval silence \
+         core_workload_insertion_keep_going_on_error reportlatencyforeacherror latencytrackederrors",
+        Nothing,
+        "an operation that fails ends the trial",
+    ),
+    ("measurement.interval", Nothing, "with a target, latency counts from the intended start"),
+    ("measurement.trackjvm debug", Nothing, "there is no Java and no Go here"),
+    (
+        "measurementtype measurement hdrhistogram histogram timeseries",
+        Nothing,
+        "every latency is kept, in a histogram",
+    ),
+    ("status label verbose", Nothing, "the progress is shown in any case"),
+    ("htrace", Nothing, "requests are not traced"),
+    ("spin.sleep", Nothing, "with a target, a thread always waits as exactly as it can"),
+    ("exporter outputstyle", Nothing, "use storebench report --ycsb or --json"),
+    ("exportfile", Nothing, "use storebench report --ycsb > FILE"),
+    ("db dbname", Nothing, "use --store NAME"),
+    ("dropdata", Nothing, "each trial begins with an empty store"),
+    ("doload", Nothing, "each trial loads its records first; --workload load measures that"),
+    ("dotransaction dotransactions", NothingAt("true"), "use --workload load for the load phase"),
+    ("readallfieldsbyname", NothingAt("false"), "a read is of the whole record, whose fields have no names"),
+    ("maxscanrate scanoptimelimit", NothingAt("0"), "only YCSB's binding to Bigtable reads it"),
+    ("discardscannedrecord", NothingAt("false"), "only YCSB's binding to Bigtable reads it"),
+    ("batchsize batch.size", NothingAt("1"), "inserts are done one by one"),
+    ("keyprefix", NothingAt("user"), "keys begin with user"),
+    ("zipfian_const", NothingAt("0.99"), "the exponent is 0.99"),
+    (
+        "deleteproportion",
+        NothingAt("0"),
+        "YCSB's core workload has no removals: run crud has (--mix remove=1)",
+    ),
+    ("warmupoperationcount warmuptime", NothingAt("0"), "no operation is left out of the figures"),
+    ("sleepafterload", NothingAt("0"), "use --after-load"),
+    ("limit.file", NotSupported, "the rate is the same at all times: use target"),
+    ("fieldlengthhistogram", NotSupported, "use fieldlengthdistribution constant, uniform or zipfian"),
+];
+
+/// What the bindings of the family to stores have before a dot.
+const BINDINGS: &str = "accumulo aerospike alibaba arangodb as azure azurecosmos badger basic basicdb bolt cassandra client \
+    cloudspanner cluster couchbase couchbase2 crail dynamodb elasticsearch es etcd fdb foundationdb geode googlebigtable \
+    googlebigtable2 googledatastore griddb hbase ignite infinispan java jdbc kudu leveldb lmdb maprdb memcached minio mongodb \
+    mysql nosqldb orientdb pg postgrenosql rados redis riak rocksdb s3 scylla solr spanner sqlite tablestore tarantool tidb tikv \
+    voltdb wiredtiger zookeeper";
+
+/// YCSB's name for what another tool of the family calls by this one.
+pub fn ycsb_name(name: &str) -> &str {
+    match name {
+        "limit.ops" => "target",
+        "field_len_dist" => "fieldlengthdistribution",
+        name => name,
+    }
+}
+
+/// The plan's name for a property that has a place of its own in plans.
+pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "recordcount" => "records",
+        "operationcount" => "operations",
+        "target" => "rate",
+        "threadcount" => "threads",
+        "maxexecutiontime" => "max_time",
+        _ => return None,
+    })
+}
+
+/// Where the value of a name belongs; the name is YCSB's.
+///
+/// # Errors
+/// For a name that is unknown or not supported, and for a value that can't be.
+pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
+    let whole =
+        || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
+    Ok(match name {
+        "recordcount" => match whole()? {
+            0 => {
+                return Err(
+                    "recordcount = 0 is an empty store, and 2147483647 records in YCSB: say how many".into(),
+                );
+            }
+            count => Belongs::Axis(Axis::RECORDS, count.to_string()),
+        },
+        "operationcount" => match whole()? {
+            0 => Belongs::UntilTime,
+            count => Belongs::Parameter("operations", count.to_string()),
+        },
+        "threadcount" => Belongs::Axis(Axis::THREADS, whole()?.to_string()),
+        "target" => match whole()? {
+            0 => Belongs::Axis(Axis::RATE, "closed".into()),
+            rate => Belongs::Axis(Axis::RATE, format!("{rate}/s")),
+        },
+        "maxexecutiontime" => match whole()? {
+            0 => Belongs::Parameter("max_time", "none".into()),
+            seconds => Belongs::Parameter("max_time", format!("{seconds}s")),
+        },
+        // Every value is checked, whatever it says.
+        "dataintegrity" => match value {
+            "true" | "false" => Belongs::Nowhere,
+            _ => return Err(format!("dataintegrity = {}: use true or false", quoted(value))),
+        },
+        "workload" => match value.rsplit('.').next() {
+            Some("CoreWorkload" | "core") => Belongs::Nowhere,
+            _ => {
+                return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value)));
+            }
+        },
+        "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => Belongs::Meant(ZIPFIAN_YCSB),
+        name => match named(name) {
+            Some(property) => property.read(value).map(|_| Belongs::Property)?,
+            None => Belongs::Idle(idle(name, value)?),
+        },
+    })
+}
+
+/// Why a property changes nothing of the work.
+fn idle(name: &str, value: &str) -> Result<&'static str, String> {
+    let is = |known: &str, does: Does| {
+        let within = |rest: &str| matches!(does, Nothing) && rest.starts_with('.');
+        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || within(rest))
+    };
+    let of_names =
+        |(names, does, _): &(&str, Does, &str)| names.split_whitespace().any(|known| is(known, *does));
+    let Some((_, does, why)) = OTHERS.iter().copied().find(of_names) else {
+        let binding =
+            name.split_once('.').filter(|(binding, _)| BINDINGS.split(' ').any(|known| known == *binding));
+        let why = "a binding to a store reads it; --set STORE.NAME=VALUE sets what storebench's stores have";
+        return binding.map(|_| why).ok_or_else(|| unknown(name));
+    };
+    let number = |text: &str| text.parse::<f64>().ok();
+    match does {
+        Nothing => Ok(why),
+        NothingAt(only) if value == only || number(value).is_some() && number(value) == number(only) => {
+            Ok(why)
+        }
+        NothingAt(only) => Err(format!("{name} = {} is not supported, only {only} is: {why}", quoted(value))),
+        NotSupported => Err(format!("the property {name} is not supported: {why}")),
+    }
+}
+
+/// The longest name, in bytes, for which another is guessed.
+const LONGEST: usize = 40;
+
+/// That there is no property of a name; with a hint where it is another's but for two letters, or begins with it: what is more
+/// unlike may be something else.
+pub(super) fn unknown(name: &str) -> String {
+    let ours =
+        ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
+    let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
+    let known = ALL.iter().map(|property| property.name).chain(ours).filter(|_| name.len() <= LONGEST);
+    let mut near: Vec<_> = known.map(|known| (distance(known), known)).filter(|(far, _)| *far <= 2).collect();
+    near.sort_unstable();
+    let hint = match near[..] {
+        [(first, meant), (second, _), ..] if first < second => Some(meant),
+        [(_, meant)] => Some(meant),
+        _ => None,
+    };
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    format!(
+        "the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE",
+        quoted(name)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_place_of_its_own_goes_there() {
+        let axis = |axis, text: &str| Ok(Belongs::Axis(axis, text.into()));
+        assert_eq!(belongs("recordcount", "1000"), axis(Axis::RECORDS, "1000"));
+        assert_eq!(belongs("target", "500"), axis(Axis::RATE, "500/s"));
+        assert_eq!(belongs("target", "0"), axis(Axis::RATE, "closed"));
+        assert_eq!(belongs("operationcount", "0"), Ok(Belongs::UntilTime));
+        assert_eq!(belongs("threadcount", "4"), axis(Axis::THREADS, "4"));
+        assert_eq!(belongs("maxexecutiontime", "30"), Ok(Belongs::Parameter("max_time", "30s".into())));
+        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(Belongs::Nowhere));
+        assert_eq!(belongs("workload", "core"), Ok(Belongs::Nowhere));
+        assert_eq!(belongs("maxscanlength", "10"), Ok(Belongs::Property));
+        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(Belongs::Meant(ZIPFIAN_YCSB)));
+        assert_eq!(belongs("requestdistribution", "latest"), Ok(Belongs::Property));
+        for (name, says) in [
+            ("table", "one table"),
+            ("hdrhistogram.percentiles", "every latency"),
+            ("measurement.interval", "intended start"),
+            ("rocksdb.dir", "--set STORE.NAME=VALUE"),
+        ] {
+            let idle = belongs(name, "x").unwrap();
+            assert!(matches!(idle, Belongs::Idle(why) if why.contains(says)), "{name}: {idle:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_unsupported_or_out_of_bounds_is_told() {
+        for (name, value, says) in [
+            ("recordcuont", "1", "did you mean recordcount?"),
+            ("rocksdbdir", "/tmp", "--set STORE.NAME=VALUE"),
+            ("exponential.fraction", "0.5", "did you mean exponential.frac?"),
+            ("batchsize", "10", "inserts are done one by one"),
+            ("readallfields", "some", "use true, false"),
+            ("fieldlengthdistribution", "histogram", "a file of lengths is not read"),
+            ("requestdistribution", "normal", "use uniform, zipfian"),
+            ("readproportion", "-1", "from 0 on"),
+            ("readproportion", "NaN", "from 0 on"),
+            ("hotspotdatafraction", "1.5", "from 0 to 1"),
+            ("exponential.percentile", "100", "below 100"),
+            ("zeropadding", "29", "from 0 to 28"),
+            ("fieldcount", "0", "from 1 to"),
+            ("recordcount", "many", "whole number"),
+            ("workload", "site.ycsb.workloads.TimeSeriesWorkload", "only CoreWorkload"),
+            ("dataintegrity", "perhaps", "true or false"),
+            ("deleteproportion", "0.2", "run crud has"),
+            ("zipfian_const", "0.6", "the exponent is 0.99"),
+            ("readallfieldsbyname", "true", "only false is"),
+            ("maxscanrate", "5", "only 0 is"),
+            ("limit.file", "rates", "use target"),
+            ("limits.ops", "5", "unknown; those"),
+            ("recordcount", "0", "say how many"),
+        ] {
+            let error = belongs(name, value).unwrap_err();
+            assert!(error.contains(says), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_the_family_has_at_its_defaults_changes_nothing() {
+        // YCSB at d9faaac8: its core and its template; go-ycsb and YCSB-cpp.
+        for given in "readallfieldsbyname=false maxscanrate=0 scanoptimelimit=0 discardscannedrecord=false status=true \
+            core_workload_insertion_keep_going_on_error=false label=x reportlatencyforeacherror=true latencytrackederrors=X \
+            measurement.trackjvm=true measurement.histogram.verbose=true spin.sleep=true dropdata=true dbname=rocksdb \
+            batch.size=1 keyprefix=user doload=true dotransaction=true zipfian_const=0.990 deleteproportion=0.0"
+            .split_whitespace()
+        {
+            let (name, value) = given.split_once('=').unwrap();
+            assert!(matches!(belongs(name, value), Ok(Belongs::Idle(_))), "{given}: {:?}", belongs(name, value));
+        }
+        assert_eq!(
+            (ycsb_name("limit.ops"), ycsb_name("field_len_dist")),
+            ("target", "fieldlengthdistribution")
+        );
+        for other in ["deleteproportions", "mixscanlength", "tablename"] {
+            assert!(!belongs(other, "1").unwrap_err().contains("did you mean"), "{other}");
+        }
+    }
+}
