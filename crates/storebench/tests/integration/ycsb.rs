@@ -408,7 +408,7 @@ fn names_of_the_family_and_zeros_mean_here_what_they_mean_there() {
     for told in [
         "own:cpp sends 66.7 % read (default), 33.3 % update (-p updateproportion)",
         "operationcount is 0 or not given: requests are sent until maxexecutiontime",
-        "recordcount is not given: 1000, as the plan ycsb has it",
+        "recordcount is not given: 1000..5000, as the plan ycsb has it",
     ] {
         assert!(said.err.contains(told), "{told}\n{said}");
     }
