@@ -6,6 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::Cell;
 use storebench_core::result::{Environment, PlaceInfo, Run};
 use storebench_core::units::{grouped, rough_bytes};
+use storebench_host::plan::Plan;
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
@@ -76,7 +77,16 @@ fn machine(run: &Run) -> Vec<String> {
         virtualisation.clone().unwrap_or_else(unknown),
     )];
     lines.extend(run.header.places.iter().map(|info| place(info, &run.header.environment)));
+    lines.extend(settings(run));
     lines
+}
+
+/// The settings of stores that hold in the whole run.
+fn settings(run: &Run) -> Option<String> {
+    let plan = Plan::parse(&run.header.plan, "a run").ok()?;
+    let all = plan.settings.iter().flat_map(|(store, all)| all.iter().map(move |one| (store, one)));
+    let all: Vec<String> = all.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
+    (!all.is_empty()).then(|| format!("settings: {}", all.join(", ")))
 }
 
 fn place(place: &PlaceInfo, environment: &Environment) -> String {

@@ -36,12 +36,18 @@ fn folder() -> String {
     names.next().unwrap().unwrap().path().display().to_string()
 }
 
+/// What follows the answer's lead, which a busy machine changes.
+fn first(answer: &str) -> &str {
+    let leads = ["Recommended: ", "Candidate: ", "Not judged, looked best: "];
+    let mut lines = answer.lines();
+    lines.find_map(|line| leads.iter().find_map(|lead| line.strip_prefix(lead))).unwrap()
+}
+
 #[test]
 fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     let (scratch, out) = answered();
     for part in [
         "Asked\n  200 incompressible records of 100B; of 100 operations 5 insert, 80 get, 15 update",
-        "Recommended:",
         "How sure is that?",
         "Stores, best first",
         "What would change the answer?",
@@ -58,8 +64,7 @@ fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     assert!(out.contains("\n  lmdb: ") && out.replace("\n    ", " ").contains(riskier), "{out}");
     assert!(out.contains("No benchmark sees: "), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
-    let recommended = out.lines().find_map(|line| line.strip_prefix("Recommended:")).unwrap().trim();
-    let store = recommended.split_whitespace().next().unwrap();
+    let store = first(out).split_whitespace().next().unwrap();
     // The terminal has one language, the page all.
     let is_python = |text: &str| text.contains("if __name__ == ");
     assert!(!is_python(out), "{out}");
@@ -67,7 +72,7 @@ fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     assert!(is_python(&python.out) && python.err.contains("--code "), "{python}");
     let page = fs::read_to_string(scratch.join("answer.html")).unwrap();
     assert!(page.contains("if __name__ == "));
-    assert!(page.contains(&format!("Keep them in <strong>{store}</strong>")));
+    assert!(page.contains(&format!(": <strong>{store}</strong>")));
     let kept = fs::read_to_string(format!("{}/report.html", folder())).unwrap();
     assert_eq!(kept, page);
 }
@@ -79,12 +84,10 @@ fn earlier_results_answer_without_measuring() {
     let folder = folder();
     let same =
         scratch.storebench(&format!("advise --records 200 --size 100B --from {folder}")).ends(Exit::Success);
-    let recommended =
-        |text: &str| text.lines().find(|line| line.starts_with("Recommended:")).unwrap().to_owned();
-    assert_eq!(recommended(&same.out), recommended(out));
+    assert_eq!(first(&same.out), first(out));
     // The runs say what was asked; what is named beside them differs.
     let alone = scratch.storebench(&format!("advise --from {folder}")).ends(Exit::Success);
-    assert_eq!(recommended(&alone.out), recommended(out));
+    assert_eq!(first(&alone.out), first(out));
     let other = scratch.storebench(&format!("advise --mix insert=1 --from {folder}")).ends(Exit::Success);
     assert!(
         other.out.contains("200 incompressible records") && other.out.contains("; only inserts; "),
@@ -100,7 +103,7 @@ fn earlier_results_answer_without_measuring() {
         .storebench(&format!("advise --records 200 --size 100B --store lmdb,sqlite --from {folder}"))
         .ends(Exit::Success);
     assert!(chosen.out.contains("flat-folder: not named with --store"), "{chosen}");
-    assert!(!recommended(&chosen.out).contains("flat-folder"), "{chosen}");
+    assert!(!first(&chosen.out).contains("flat-folder"), "{chosen}");
     for missing in ["redb", "unqlite"] {
         // Other stores of the table, of which these do not offer the guarantee asked for.
         assert!(

@@ -109,7 +109,7 @@ fn advice_can_end_with_tuned_settings() {
         .storebench("advise --records 50 --size 100B --store sqlite,leveldb --budget 10s --tune")
         .ends(Exit::Success);
     let (advice, tuned) = said.out.split_once("What that gains").unwrap_or_else(|| panic!("{said}"));
-    assert!(advice.contains("Recommended:") && tuned.contains("Open it like this"), "{said}");
+    assert!(advice.contains("How sure is that?") && tuned.contains("Open it like this"), "{said}");
     assert!(said.err.contains(", half of the budget"), "{said}");
     assert_eq!(said.out.matches("Open it like this").count(), 1, "the code is that of the tuned settings");
     scratch.assert_nothing_left();
