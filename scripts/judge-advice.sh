@@ -29,7 +29,7 @@ direct() {
     "$program" advise $asked $goal --out "$out" --from latest >"$out.answer" 2>>"$name.log"
 }
 
-recommended() { sed -n 's/^Recommended: *\([^ ]*\).*/\1/p' "$1"; }
+recommended() { sed -n 's/^\(Recommended\|Candidate\|Not judged, looked best\): *\([^ ]*\).*/\2/p' "$1"; }
 
 # The stores of an answer's table, the best first.
 ranking() { awk '/^Stores, best first/ { on = 1 } /^\*/ { on = 0 } on && /^[a-z]/ { print $1 }' "$1"; }

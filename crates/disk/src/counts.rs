@@ -21,7 +21,7 @@ pub struct OfKind {
     pub requests: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The sum of the times that the model gave them, in nanoseconds: from arrival to due.
+    /// The time that the model was busy with them, in nanoseconds: until each was due, from its arrival, or from when the one before it was.
     #[serde(default)]
     pub modelled_ns: Nanos,
 }
@@ -40,14 +40,17 @@ pub struct Requests {
     pub discards: OfKind,
     /// Flushes.
     pub flushes: u64,
-    /// The sum of the times that the model gave them, in nanoseconds.
+    /// The time that the model was busy with them, in nanoseconds.
     #[serde(default)]
     pub flush_ns: Nanos,
     /// Events that the model counted.
     #[serde(flatten)]
     pub tally: Tally,
-    /// The sum of the times that the model gave all of them, in nanoseconds.
+    /// The time that the model was busy with any of them, in nanoseconds.
     pub modelled_ns: Nanos,
+    /// The sum of the times by which replies were sent after they were due, in nanoseconds.
+    #[serde(default)]
+    pub late_ns: Nanos,
     /// The time that passed here and, by estimates, on other disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocks: Option<Clocks>,
@@ -76,12 +79,10 @@ impl Clocks {
 /// All that a simulated disk has counted since it was there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Requests, which do not depend on how quick the server is.
+    /// Requests.
     #[serde(flatten)]
     pub requests: Requests,
-    /// The sum of the times by which replies were sent after they were due, in nanoseconds.
-    pub late_ns: Nanos,
-    /// The 99th percentile of these.
+    /// The 99th percentile of the times by which replies were sent after they were due, in nanoseconds.
     pub late_ns_p99: Nanos,
     /// Processor time of the server, in nanoseconds.
     pub processor_ns: Nanos,
@@ -119,6 +120,7 @@ impl Requests {
             flush_ns: both(self.flush_ns, other.flush_ns),
             tally,
             modelled_ns: both(self.modelled_ns, other.modelled_ns),
+            late_ns: both(self.late_ns, other.late_ns),
             clocks: match (&self.clocks, &other.clocks) {
                 (Some(one), Some(other)) => Some(one.each(other, both)),
                 (one, other) => one.clone().or_else(|| other.clone()),
@@ -136,6 +138,11 @@ impl Requests {
         self.each(before, u64::saturating_sub, self.tally.since(before.tally))
     }
 
+    /// The lateness as a share of the time that the model was busy.
+    pub fn late_share(&self) -> f64 {
+        self.late_ns as f64 / self.modelled_ns.max(1) as f64
+    }
+
     /// All of them.
     pub fn all(&self) -> u64 {
         self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
@@ -145,19 +152,13 @@ impl Requests {
 impl Counts {
     /// The mean by which a reply was late, in nanoseconds.
     pub fn late_ns_mean(&self) -> f64 {
-        self.late_ns as f64 / self.requests.all().max(1) as f64
-    }
-
-    /// The lateness as a share of the time that the model gave.
-    pub fn late_share(&self) -> f64 {
-        self.late_ns as f64 / self.requests.modelled_ns.max(1) as f64
+        self.requests.late_ns as f64 / self.requests.all().max(1) as f64
     }
 
     /// The counts since earlier ones of the same disk. A percentile is that of the whole time.
     pub fn since(&self, before: &Counts) -> Counts {
         Counts {
             requests: self.requests.since(&before.requests),
-            late_ns: self.late_ns.saturating_sub(before.late_ns),
             late_ns_p99: self.late_ns_p99,
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
             logged: None,
@@ -181,6 +182,8 @@ pub struct Counter {
     /// Where the file system has its journal: each part from one byte to before another.
     journal: Vec<(u64, u64)>,
     late: Histogram<u64>,
+    /// When the last request was due.
+    last: Nanos,
 }
 
 impl Counter {
@@ -192,13 +195,15 @@ impl Counter {
         let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
         let of_journal = (!journal.is_empty()).then(OfKind::default);
         let requests = Requests { journal: of_journal, ..Requests::default() };
-        Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late })
+        Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late, last: 0 })
     }
 
-    /// A request is due that the model gave so much time. It is counted before its reply is sent, so that whoever has that finds it
-    /// counted.
-    pub fn due(&mut self, request: &Request, modelled: Nanos) {
+    /// A request is due at a time; of those that waited for that, it among them, the first arrived at another. It is counted before its
+    /// reply is sent, so that whoever has that finds it counted.
+    pub fn due(&mut self, request: &Request, first: Nanos, due: Nanos) {
         let counts = &mut self.counts.requests;
+        let modelled = due.saturating_sub(first.max(self.last));
+        self.last = self.last.max(due);
         counts.modelled_ns += modelled;
         match request.kind {
             Kind::Read => counts.reads.add(request, modelled),
@@ -220,7 +225,7 @@ impl Counter {
 
     /// A reply has been sent, so long after it was due.
     pub fn sent(&mut self, late: Nanos) {
-        self.counts.late_ns += late;
+        self.counts.requests.late_ns += late;
         self.late.saturating_record(late.max(1));
     }
 
@@ -237,8 +242,21 @@ mod tests {
     use super::*;
 
     fn replied(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
-        counter.due(&request, modelled);
+        counter.due(&request, counter.last, counter.last + modelled);
         counter.sent(late);
+    }
+
+    #[test]
+    fn time_in_which_requests_overlap_counts_once() {
+        let mut counter = Counter::new(Vec::new()).unwrap();
+        // The write waits from 0 to 10, while a read comes and goes; a flush that comes meanwhile takes until 12, another from 20 on.
+        counter.due(&Request::read(0, 4096), 0, 6);
+        counter.due(&Request::write(0, 4096), 0, 10);
+        counter.due(&Request::flush(), 8, 12);
+        counter.due(&Request::flush(), 20, 21);
+        let counts = counter.counts(Tally::default(), 0).requests;
+        assert_eq!((counts.reads.modelled_ns, counts.writes.modelled_ns, counts.flush_ns), (6, 4, 3));
+        assert_eq!(counts.modelled_ns, 13);
     }
 
     #[test]
@@ -251,7 +269,8 @@ mod tests {
         replied(&mut counter, Request::write(8192, 100), 0, 0);
         replied(&mut counter, Request::flush(), 1_000, 60);
         let after = counter.counts(events(4), 9);
-        assert_eq!((after.requests.all(), after.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
+        let asked = &after.requests;
+        assert_eq!((asked.all(), asked.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
         let since = after.since(&before);
         assert_eq!((since.requests.reads, since.requests.flushes), (OfKind::default(), 1));
         let writes = OfKind { requests: 2, bytes: 612, modelled_ns: 2_000 };
@@ -269,8 +288,8 @@ mod tests {
     fn counts_of_earlier_versions_are_read() {
         let text = r#"{"reads":{"requests":1,"bytes":2},"writes":{"requests":3,"bytes":4},"discards":{"requests":0,"bytes":0},
             "flushes":5,"seeks":6,"merges":7,"modelled_ns":8,"late_ns":9,"late_ns_p99":10,"processor_ns":11}"#;
-        let counts: Counts = serde_json::from_str(text).unwrap();
-        assert_eq!((counts.requests.tally.seeks, counts.requests.journal, counts.late_ns), (6, None, 9));
+        let asked = serde_json::from_str::<Counts>(text).unwrap().requests;
+        assert_eq!((asked.tally.seeks, asked.journal, asked.late_ns), (6, None, 9));
     }
 
     #[test]

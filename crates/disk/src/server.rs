@@ -288,7 +288,8 @@ impl Shared {
             state.latest = now;
             while let Some((id, due)) = state.device.take(now) {
                 let Some(open) = state.open.remove(&id) else { continue };
-                state.counter.due(&open.request, due.saturating_sub(open.arrived));
+                let first = state.open.values().map(|other| other.arrived).fold(open.arrived, Nanos::min);
+                state.counter.due(&open.request, first, due);
                 // Before it is sent: what comes after it may be here at once.
                 let sent = now.saturating_sub(state.estimating);
                 state.estimates.replied(id, sent);

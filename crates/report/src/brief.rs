@@ -21,7 +21,7 @@ const MANY: u32 = 7;
 pub fn text(report: &Report<'_>, style: Style) -> String {
     let answers = page::answers(report);
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let (decided, all) = compared(&matrices);
+    let [decided, not_judged, all] = compared(&matrices);
     let (Some(run), true) = (report.merged.runs.first(), all > 0) else { return String::new() };
     let mut lines: Vec<String> =
         answers.iter().take(ANSWERED).map(|(name, answer)| format!("{name}: {answer}")).collect();
@@ -33,18 +33,22 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
         let at = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
         matrix.dangers.iter().map(move |danger| format!("Danger, {at}: {danger}"))
     }));
-    lines.push(sure(decided, all, &trials));
-    lines.push(next(&trials, decided < all));
+    lines.push(sure(decided, all - not_judged, &trials));
+    lines.push(match not_judged {
+        0 => next(&trials, decided < all),
+        _ => "Next: the same with nothing else running.".to_owned(),
+    });
     let lines: String = lines.iter().map(|line| wrap(line, style.width, "  ")).collect();
     format!("{lines}\n")
 }
 
-/// The comparisons in which one store is best, and all that there are.
-fn compared(matrices: &[&Matrix]) -> (usize, usize) {
+/// The comparisons in which one store is best, those that are not judged, and all that there are.
+fn compared(matrices: &[&Matrix]) -> [usize; 3] {
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let held = contests().filter(|contest| contest.contenders.len() > 1);
     let decided = held.clone().filter(|contest| contest.is_decided());
-    (decided.count(), held.count())
+    let not_judged = held.clone().filter(|contest| contest.is_not_judged());
+    [decided.count(), not_judged.count(), held.count()]
 }
 
 /// The trials of a run's cells.
@@ -81,6 +85,8 @@ fn sure(decided: usize, all: usize, trials: &Trials) -> String {
     };
     let with = format!("with {trials} of each store");
     match (decided, all) {
+        (_, 0) => "How sure: no store is named.".to_owned(),
+        (0, _) if trials == "1 trial" => format!("How sure: {with} there are candidates, and no winner."),
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
         (0, _) => {
@@ -154,6 +160,20 @@ mod tests {
         );
         // 6 trials of 1.5 s in two blocks.
         assert!(open.contains("--trials 7 takes about 32 s and tells closer stores apart"), "{open}");
+    }
+
+    #[test]
+    fn beside_other_programs_nothing_is_named_and_no_trials_are_advised() {
+        let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(1800.0)];
+        let mut run = blocks("box", &vec![block; 3]);
+        run.header.environment.cores = 2;
+        run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(1.8));
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        let told = text(&Report::new(&merged), Style { width: 200, colour: false });
+        assert!(told.contains("Not judged: 4 of 6 comparisons, as other"), "not by time: {told}");
+        assert!(told.contains("How sure: in all 2 comparisons one store is best, with 3"), "{told}");
+        assert!(told.contains("Next: the same with nothing else running.") && !told.contains("--trials"));
+        assert!(!told.contains("Prefer lmdb for insert"), "{told}");
     }
 
     #[test]

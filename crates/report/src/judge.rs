@@ -38,7 +38,6 @@ impl Verdict {
     fn by(rule: Rule, is_worse: bool) -> Verdict {
         match rule {
             _ if is_worse => Verdict::Worse(rule),
-            Rule::Crowded => Verdict::NotJudged(rule),
             _ if rule.names_candidates() => Verdict::Candidate(rule),
             _ => Verdict::Tied(rule),
         }
@@ -46,7 +45,7 @@ impl Verdict {
 
     /// Whether it is, or may be, the best.
     pub fn wins(self) -> bool {
-        !matches!(self, Verdict::Worse(_) | Verdict::GivenUp | Verdict::Dangerous)
+        matches!(self, Verdict::Best | Verdict::Tied(_) | Verdict::Candidate(_))
     }
 
     /// The rule that decided it; `None` of the best, and of a store that is not ranked.
@@ -84,14 +83,11 @@ pub enum Rule {
     Scatter,
     /// There are fewer than [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS), and nothing is known of the scatter: any may be the best.
     Open,
-    /// Other programs left too few processors: any may be the best.
+    /// Other programs left too few processors: none is judged.
     Crowded,
     /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
     /// [`THRESHOLD`](crate::stats::THRESHOLD) of the best's.
     Threshold,
-    /// It was the better of the two wherever both ran, by more than [`THRESHOLD`](crate::stats::THRESHOLD), but ran too seldom to be
-    /// called the best: which of the two is better is open.
-    Seldom,
     /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`](crate::stats::Resolution)): always
     /// too close.
     Clock,
@@ -102,7 +98,7 @@ pub enum Rule {
 impl Rule {
     /// Whether it names candidates, and no best and no tie.
     pub fn names_candidates(self) -> bool {
-        matches!(self, Rule::Scatter | Rule::Open | Rule::Crowded | Rule::Seldom)
+        matches!(self, Rule::Scatter | Rule::Open)
     }
 }
 
@@ -116,14 +112,14 @@ mod tests {
         assert_eq!(Verdict::by(Rule::Interval, false), Verdict::Tied(Rule::Interval));
         assert_eq!(Verdict::by(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
         assert_eq!(Verdict::by(Rule::Open, false), Verdict::Candidate(Rule::Open));
-        assert_eq!(Verdict::by(Rule::Crowded, false), Verdict::NotJudged(Rule::Crowded));
     }
 
     #[test]
     fn those_that_may_be_the_best_win() {
-        let wins = [Verdict::Best, Verdict::Tied(Rule::Clock), Verdict::Candidate(Rule::Seldom)];
-        assert!(wins.into_iter().chain([Verdict::NotJudged(Rule::Crowded)]).all(Verdict::wins));
+        let wins = [Verdict::Best, Verdict::Tied(Rule::Clock), Verdict::Candidate(Rule::Open)];
+        assert!(wins.into_iter().all(Verdict::wins));
         let others = [Verdict::Worse(Rule::Interval), Verdict::GivenUp, Verdict::Dangerous];
+        assert!(!Verdict::NotJudged(Rule::Crowded).wins());
         assert!(!others.into_iter().any(Verdict::wins));
         assert_eq!(Verdict::Dangerous.rule(), None);
         let json = serde_json::to_string(&Verdict::Tied(Rule::Clock)).unwrap();

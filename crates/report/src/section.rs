@@ -186,7 +186,9 @@ impl Table {
         let columns =
             self.shape.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Estimate);
         let is_range = |cell: &Cell| {
-            let Value::Estimate(Estimate { interval: Some(interval), .. }) = &cell.value else { return false };
+            let Value::Estimate(Estimate { interval: Some(interval), .. }) = &cell.value else {
+                return false;
+            };
             interval.is_range() && interval.low < interval.high
         };
         let has = |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));

@@ -230,7 +230,8 @@ fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
 }
 
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
-    let Some(best) = contest.winners().next() else {
+    let first = contest.contenders.first().filter(|_| contest.is_not_judged());
+    let Some(best) = contest.winners().next().or(first) else {
         let why = contest.why_empty().map_or("", |why| why.name());
         return Item::new(why).painted(if contest.failed_trials > 0 {
             FAILURE
@@ -239,9 +240,10 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
         });
     };
     let mut name = best.store.clone();
-    match contest.winners().count() - 1 {
-        0 => {}
-        others => name.push_str(&format!(" +{others}")),
+    match contest.winners().count() {
+        0 => name.push_str(" ?"),
+        1 => {}
+        winners => name.push_str(&format!(" +{}", winners - 1)),
     }
     let mut figure = row.figure.unit.show(best.figure.mean.value);
     if contest.failed_trials > 0 {

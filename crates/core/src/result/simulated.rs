@@ -6,7 +6,7 @@ use storebench_disk::transit::Transit;
 
 use super::{Doubt, Measured, OperationResult};
 
-/// The share of the time that its model gave by which a simulated disk may answer late: beyond it, times are the host's.
+/// The share of the time that its model was busy by which a simulated disk may answer late: beyond it, times are the host's.
 pub const MOST_LATE: f64 = 0.1;
 
 /// The simulated disk under a trial.
@@ -23,23 +23,27 @@ pub struct DiskReport {
 }
 
 impl DiskReport {
-    /// By how much it answered late, where that is too much.
-    fn late(&self) -> Option<String> {
-        let late = self.counts.late_share();
+    /// By how much it answered requests late, where that is too much.
+    fn late(&self, requests: &Requests) -> Option<String> {
+        let late = requests.late_share();
         (late > MOST_LATE).then(|| {
             format!(
-                "the simulated disk {} answered late, by {:.0} % of the time that its model gave",
+                "the simulated disk {} answered late, by {:.0} % of the time that its model was busy",
                 self.name,
                 late * 100.0
             )
         })
     }
 
-    /// Doubts of the times of all operations, where it answered late.
+    /// Doubts of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
     pub fn doubts(&self, measured: &Measured) -> Vec<Doubt> {
-        let Some(reason) = self.late() else { return Vec::new() };
-        let of = |operation: &str| Doubt { figure: operation.to_owned(), reason: reason.clone() };
-        measured.operations.iter().map(|operation| of(&operation.operation)).collect()
+        let of = |operation: &OperationResult| {
+            let requests = operation.asked_of_disk().map_or(&self.counts.requests, |(requests, _)| requests);
+            // It can't have moved by more what takes ten times as long.
+            (requests.late_ns as f64 > MOST_LATE * operation.sum_ns as f64).then_some(())?;
+            Some(Doubt { figure: operation.operation.clone(), reason: self.late(requests)? })
+        };
+        measured.operations.iter().filter_map(of).collect()
     }
 }
 
@@ -70,15 +74,16 @@ mod tests {
     #[test]
     fn a_disk_that_was_late_by_more_than_a_tenth_is_told() {
         let report = |late_ns: u64| {
-            let requests = Requests { modelled_ns: 1_000_000, ..Requests::default() };
-            let counts = Counts { requests, late_ns, ..Counts::default() };
+            let requests = Requests { modelled_ns: 1_000_000, late_ns, ..Requests::default() };
+            let counts = Counts { requests, ..Counts::default() };
             DiskReport { name: "steady".into(), transit: None, counts }
         };
-        assert_eq!(report(100_000).late(), None);
-        let reason = report(250_000).late().unwrap();
+        let late = |late_ns| report(late_ns).late(&report(late_ns).counts.requests);
+        assert_eq!(late(100_000), None);
+        let reason = late(250_000).unwrap();
         assert_eq!(
             reason,
-            "the simulated disk steady answered late, by 25 % of the time that its model gave"
+            "the simulated disk steady answered late, by 25 % of the time that its model was busy"
         );
         let text = serde_json::to_string(&report(7)).unwrap();
         assert!(text.starts_with("{\"name\":\"steady\",\"reads\":{\"requests\":0"), "{text}");

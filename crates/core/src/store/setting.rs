@@ -78,6 +78,8 @@ pub struct SettingDef {
     pub tune: &'static [&'static str],
     /// The cost of these values that no figure shows, in half a sentence; empty where there is none.
     pub cost: &'static str,
+    /// Its values where they read back as numbers, in the order of these; empty where they don't.
+    pub numbered: &'static [&'static str],
 }
 
 /// The unit of a setting's numbers.
@@ -112,6 +114,7 @@ impl SettingDef {
             share: None,
             tune: &[],
             cost: "",
+            numbered: &[],
         }
     }
 
@@ -160,6 +163,11 @@ impl SettingDef {
         SettingDef { cost, ..self }
     }
 
+    /// The same, whose values read back as numbers, in the order of these.
+    pub const fn numbered(self, numbered: &'static [&'static str]) -> SettingDef {
+        SettingDef { numbered, ..self }
+    }
+
     /// A value as the store takes it, from what a person writes: `4KiB` is `4096` where it counts bytes. What is no size stays
     /// as it is written, for the store to judge.
     pub fn read(&self, text: &str) -> String {
@@ -169,10 +177,12 @@ impl SettingDef {
         }
     }
 
-    /// A value as people read it: `67108864` is `64 MiB` where it counts bytes.
+    /// A value as people read it: `67108864` is `64 MiB` where it counts bytes, and the second of numbered values for `1`.
     pub fn shown(&self, value: &str) -> String {
-        let Some(bytes) = value.parse::<u64>().ok().filter(|_| self.unit == Unit::Bytes) else {
-            return value.to_owned();
+        let number = value.parse::<u64>().ok();
+        let Some(bytes) = number.filter(|_| self.unit == Unit::Bytes) else {
+            let word = number.and_then(|at| self.numbered.get(at as usize));
+            return word.copied().unwrap_or(value).to_owned();
         };
         let exact = exact_bytes(bytes);
         match exact.trim_start_matches(|digit: char| digit.is_ascii_digit()) {

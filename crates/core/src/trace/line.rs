@@ -150,7 +150,9 @@ fn unit_of(name: &str) -> Option<Option<u64>> {
     match (column, unit) {
         ("time" | "timestamp", "") => Some(Some(SECOND_NS)),
         ("ts" | "t" | "at" | "epoch" | "date" | "datetime", "") => Some(None),
-        ("time" | "timestamp" | "ts" | "epoch", unit) => unit.parse().ok().map(|unit: TimeUnit| Some(unit.ns())),
+        ("time" | "timestamp" | "ts" | "epoch", unit) => {
+            unit.parse().ok().map(|unit: TimeUnit| Some(unit.ns()))
+        }
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
             requests,
             mean_ns: took.iter().sum::<u64>() / requests.max(1),
             p99_ns: took.get(took.len() * 99 / 100).copied().unwrap_or_default(),
-            late_ns_mean: late.late_ns / requests.max(1),
+            late_ns_mean: late.requests.late_ns / requests.max(1),
         })
     };
     let transit = through().map_err(Error::io("measuring requests to", &at))?;

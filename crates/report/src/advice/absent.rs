@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use storebench_core::result::Reason;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::units::grouped;
 
@@ -48,7 +49,7 @@ pub fn absent(
     };
     // The reason, and whether it is only that the store was not measured.
     let why = |store: &str| {
-        let unable = || unable(table, store, question.guarantee);
+        let unable = || outgrown(table, store, question).or_else(|| unable(table, store, question.guarantee));
         match () {
             () if !question.allows(store) => (NOT_CHOSEN.to_owned(), false),
             () if planned(store) && can(store) && !ran(store) => (NO_TURN.to_owned(), true),
@@ -64,6 +65,14 @@ pub fn absent(
         .map(|store| (store, why(store)))
         .map(|(store, (why, unmeasured))| Out { store: store.to_owned(), why, unmeasured })
         .collect()
+}
+
+/// Why a store of the table can't hold as much as a question asks, if it can't.
+pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
+    let def = table.iter().find(|def| def.name == store)?;
+    let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
+    let why = || Reason::Outgrows { store: store.to_owned(), bytes, most_bytes }.to_string();
+    (bytes > most_bytes as f64).then(why)
 }
 
 /// Why a store of the table can't answer a question at a tier, if it can't.

@@ -7,7 +7,7 @@ use super::elsewhere::{Elsewhere, Why};
 use super::question::Goal;
 use super::ratios::{better, times_measured};
 use super::turn::Turn;
-use crate::stats::Ratio;
+use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// Other sizes or counts that are named one by one, at most.
 const NAMED: usize = 4;
@@ -34,13 +34,14 @@ pub fn changes(advice: &Advice) -> Vec<String> {
         }
         (false, false) => {}
     }
+    let still = format!("Still {best}, as far as trials tell,");
     if !sizes.is_empty() {
         let (sizes, points) = a_few(&sizes);
-        lines.push(format!("Still {best} with records of {sizes}{points}."));
+        lines.push(format!("{still} with records of {sizes}{points}."));
     }
     if !counts.is_empty() {
         let (counts, points) = a_few(&counts);
-        lines.push(format!("Still {best} with {counts} records{points}."));
+        lines.push(format!("{still} with {counts} records{points}."));
     }
     lines
 }
@@ -59,10 +60,12 @@ fn a_few(names: &[String]) -> (String, String) {
 /// other.
 fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String, cost: &str) -> String {
     let trials = times_measured(there.trials);
-    match (&there.why, there.store.as_deref()) {
+    let store = there.store.as_deref().map(|store| candidate(store, there.trials));
+    match (&there.why, store) {
         (Why::Beaten(times, even), Some(store)) => {
             let times =
                 times.map_or_else(String::new, |ratio| format!(", {}", better(asked, ratio.ratio.value)));
+            let even = even.filter(|_| there.trials >= MIN_BLOCKS);
             let even = even.map_or_else(String::new, |even| format!("; equal at about {}", alike(even)));
             format!("{store}{times} ({trials}{cost}){even}.")
         }
@@ -74,12 +77,18 @@ fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> S
     }
 }
 
+/// A store that is best by so many trials: few name candidates.
+fn candidate(store: &str, trials: usize) -> String {
+    if trials < MIN_BLOCKS { format!("a candidate is {store}") } else { store.to_owned() }
+}
+
 /// The factor by which another store is better by a goal, how often that was measured, and what an accident can cost
 /// it.
 fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
     match ratio {
         Some(ratio) => {
             let better = better(goal, ratio.ratio.value);
+            let store = candidate(store, ratio.blocks);
             format!("{store}, {better} ({}{cost})", times_measured(ratio.blocks))
         }
         None => format!("{store} (never measured side by side{cost})"),

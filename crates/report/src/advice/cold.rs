@@ -12,9 +12,11 @@ use super::ranking::{Judged, answering};
 use super::ratios::times_measured;
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
+use crate::data::contention;
 use crate::data::matrix::{Sorted, series};
 use crate::data::merge::{Entry, Group, Merged, measured};
-use crate::judge::place::{Terms, decide_on};
+use crate::judge::Verdict;
+use crate::judge::place::{Standing, Terms, decide_on};
 use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
 /// Cold reads of the ranked stores.
@@ -24,6 +26,8 @@ pub struct Cold {
     pub best: String,
     /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
     pub gets: Vec<(String, f64)>,
+    /// Whether any is named: not of few trials, nor where other programs left too few processors.
+    pub is_judged: bool,
     /// Whether the recommended store is the quickest here too, or too close to call with it.
     pub holds: bool,
     /// The factor by which it reads slower than the quickest, if it does.
@@ -39,6 +43,7 @@ impl Cold {
             self.gets.iter().map(|(store, ns)| format!("{store} {}", Unit::Nanoseconds.show(*ns))).collect();
         let trials = times_measured(self.trials);
         let verdict = match (self.holds, self.gets.first(), self.slower) {
+            _ if !self.is_judged => "no store is named".to_owned(),
             (false, Some((first, _)), Some(slower)) => {
                 format!("{first} is fastest, {} is {}x slower", self.best, three_digits(slower))
             }
@@ -96,7 +101,7 @@ pub fn cold(
     let joined = tiers::joined(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = Sorted::new(merged, &joined);
-    let here = answering(merged, sorted.entries.get(&position(at))?, &gets);
+    let here = answering(merged, sorted.entries.get(&position(at))?, &gets, table);
     let get = Operation::Get.name();
     let reads = |entries: &[Entry<'_>]| {
         measured(entries).iter().filter_map(|(_, m)| Some(m.operation(get)?.count)).max()
@@ -112,7 +117,9 @@ pub fn cold(
         .collect();
     let own = weights.get(best)?;
     let all: Vec<_> = weights.values().cloned().collect();
-    let standings = decide_on(&all, Better::Lower, Terms::default());
+    let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
+    let terms = Terms::default().during(contention::of(&headers, here.values().flatten()), true);
+    let standings = decide_on(&all, Better::Lower, terms);
     let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
     let mean = |index: usize| {
         let values: Vec<f64> = all[index].values().copied().collect();
@@ -122,9 +129,12 @@ pub fn cold(
         standings.iter().filter_map(|one| Some((name(one.index)?, mean(one.index)?))).collect();
     let standing = standings.iter().find(|one| name(one.index).as_deref() == Some(best))?;
     let first = standings.first().and_then(|first| all.get(first.index))?;
+    let is_open = |one: &Standing| matches!(one.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
+    let is_judged = !standings.iter().any(is_open);
     (gets.len() > 1).then(|| Cold {
         best: best.to_owned(),
         gets,
+        is_judged,
         holds: standing.verdict.wins(),
         slower: compare_at(own, first, CONFIDENCE).map(|ratio| ratio.ratio.value),
         trials: own.len(),

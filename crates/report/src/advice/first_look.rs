@@ -35,7 +35,7 @@ impl Look<'_> {
         let mut found: IndexMap<String, Candidate> = IndexMap::new();
         for place in places {
             let Some(all) = sorted.entries.get(&position(place)) else { continue };
-            let here = answering(self.merged, all, self.question);
+            let here = answering(self.merged, all, self.question, self.table);
             let weigh =
                 |goal| (goal, weighed(&here, self.question, &self.question.mix, goal, self.merged.memory));
             let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL.into_iter().map(weigh).collect();

@@ -9,8 +9,8 @@ use super::clusters;
 use super::ranking::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
-    sure, trade,
+    against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
+    ruled_out, sure, trade,
 };
 use crate::column::Unit;
 use crate::markup::{
@@ -21,8 +21,8 @@ use crate::markup::{
 pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
-    let lead = if advice.is_recommendation() { "Keep them in " } else { "Only one store was measured: " };
-    let lead = (lead, tag("strong").with(&best.store), " ", &best.version, ". ", danger(advice, best));
+    let lead =
+        (lead(advice), " ", tag("strong").with(&best.store), " ", &best.version, ". ", danger(advice, best));
     let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
@@ -83,7 +83,7 @@ fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
-    cells.push(against(rank, store, "too close to call"));
+    cells.push(against(advice, rank, "too close to call"));
     let equal = |other: &String| format!("no: {other} is as good");
     cells.push(store.beaten_by.as_ref().map_or_else(|| "yes".into(), equal));
     let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").with(cell)).collect();

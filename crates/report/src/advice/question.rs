@@ -153,6 +153,11 @@ impl Goal {
         }
     }
 
+    /// Whether it looks at a time.
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Goal::Speed | Goal::Balance)
+    }
+
     /// In a sentence.
     pub fn meaning(self) -> &'static str {
         match self {

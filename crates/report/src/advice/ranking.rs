@@ -7,7 +7,7 @@ use storebench_core::result::{Outcome, RunHeader, SPACE};
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
-use super::absent::{NOT_CHOSEN, absent, unable};
+use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
 use super::at::{self, At, position};
 pub use super::candidate::Candidate;
 use super::candidate::Making;
@@ -21,8 +21,8 @@ use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::judge::contention::Contention;
-use crate::judge::place::{Terms, decide_on};
-use crate::judge::recommendation::{beaten_by, comparable};
+use crate::judge::place::Terms;
+use crate::judge::recommendation::{beaten_by, comparable, ranked as ranked_among};
 use crate::judge::{Verdict, interim, order};
 use crate::stats::{Better, Series, compare_at};
 
@@ -85,7 +85,7 @@ pub fn rank(
     let basis = merged.memory;
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
-    let here = answering(merged, all, question);
+    let here = answering(merged, all, question, table);
     let looks = merged.looks(all.values().flatten());
     let confidence = interim::confidence(looks);
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
@@ -94,7 +94,7 @@ pub fn rank(
         making: Making { question, basis, confidence },
         terms_of: &|goal| {
             let terms = terms(merged, &question.mix, goal, confidence);
-            terms.during(contention, matches!(goal, Goal::Speed | Goal::Balance))
+            terms.during(contention, goal.is_of_time())
         },
         by_goal: Goal::ALL
             .into_iter()
@@ -129,11 +129,17 @@ pub fn rank(
 }
 
 /// The stores of a position that answer the question, with the trials that count.
-pub(super) fn answering<'a>(merged: &Merged<'_>, all: &Entries<'a>, question: &Question) -> Entries<'a> {
+pub(super) fn answering<'a>(
+    merged: &Merged<'_>,
+    all: &Entries<'a>,
+    question: &Question,
+    table: &[StoreDef],
+) -> Entries<'a> {
     let mut here = ranked_stores(all);
     here.retain(|store, entries| {
         !merged.is_harness(store)
             && question.allows(store)
+            && outgrown(table, store, question).is_none()
             && fits(entries, question, merged.memory)
             && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix, merged.memory).is_some())
     });
@@ -198,8 +204,10 @@ impl Judging<'_, '_> {
                 (goal, stores.iter().map(series).collect())
             })
             .collect();
-        let series: Vec<Series<BlockKey>> = by_goal[&goal].values().cloned().collect();
-        let standings = decide_on(&series, Better::Lower, (self.terms_of)(goal));
+        let series = |goal: Goal| -> Vec<Series<BlockKey>> { by_goal[&goal].values().cloned().collect() };
+        let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (series(goal), (self.terms_of)(goal)));
+        let beaten_by = beaten_by(&aims);
+        let standings = ranked_among(&series(goal), (self.terms_of)(goal), &beaten_by);
         let Some(best) = standings.first().and_then(|first| stores.get(first.index)) else {
             return Vec::new();
         };
@@ -213,10 +221,10 @@ impl Judging<'_, '_> {
                 times_worse: standing.times_worse,
                 verdict: standing.verdict,
                 against_best: self.making.against(best, store, &by_goal),
+                beaten_by: beaten_by[standing.index].map(|other| stores[other].clone()),
                 ..made
             });
         }
-        mark_front(&mut ranking, &by_goal, self.terms_of);
         ranking
     }
 
@@ -269,10 +277,9 @@ fn left(
     let mut out: Vec<Out> = tried
         .map(|(store, entries)| Out {
             store: store.to_string(),
-            why: if question.allows(store) {
-                why_out(entries, question, merged.memory)
-            } else {
-                NOT_CHOSEN.to_owned()
+            why: match outgrown(table, store, question) {
+                _ if !question.allows(store) => NOT_CHOSEN.to_owned(),
+                outgrown => outgrown.unwrap_or_else(|| why_out(entries, question, merged.memory)),
             },
             unmeasured: false,
         })
@@ -294,23 +301,6 @@ fn left(
     let absent = absent(merged, group, at, question, table, &known);
     out.extend(absent);
     out
-}
-
-/// Says of each store whether another is at least as good in all three.
-fn mark_front(
-    ranking: &mut [Candidate],
-    by_goal: &IndexMap<Goal, Here<'_>>,
-    terms_of: &dyn Fn(Goal) -> Terms,
-) {
-    let aim = |goal: Goal| {
-        let series = |one: &Candidate| by_goal[&goal].get(one.store.as_str()).cloned().unwrap_or_default();
-        (ranking.iter().map(series).collect::<Vec<Series<BlockKey>>>(), terms_of(goal))
-    };
-    let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(aim);
-    let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
-    for (candidate, other) in ranking.iter_mut().zip(beaten_by(&aims)) {
-        candidate.beaten_by = other.map(|other| names[other].clone());
-    }
 }
 
 /// Why a store with these trials does not answer a question.

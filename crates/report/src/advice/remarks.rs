@@ -28,7 +28,6 @@ pub fn remarks(advice: &Advice) -> Vec<String> {
 
 /// Where several answer at once, or wait for the disk alike: choose by something else.
 fn unnoticed(advice: &Advice) -> Option<String> {
-    let by_speed = matches!(advice.question.goal, Goal::Speed | Goal::Balance);
     let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
         let what =
             format!("answer in under {} and within {ALIKE} times of each other", ns(UNNOTICED_SYNCED_NS));
@@ -38,7 +37,7 @@ fn unnoticed(advice: &Advice) -> Option<String> {
         (quick.collect(), format!("answer in under {}", ns(UNNOTICED_NS)))
     };
     let names: Vec<&str> = stores.into_iter().map(|store| store.store.as_str()).collect();
-    (by_speed && names.len() > 1).then(|| {
+    (advice.question.goal.is_of_time() && names.len() > 1).then(|| {
         format!(
             "{} all {what}. Few applications notice the difference: choose by safety, disk and ease.",
             and(&names)

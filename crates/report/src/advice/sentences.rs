@@ -14,9 +14,9 @@ use super::settle::budget;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
 use crate::data::spread;
-use crate::judge::Rule;
 use crate::judge::interim::ALIKE;
 use crate::judge::recommendation::gains;
+use crate::judge::{Rule, Verdict};
 use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 
 /// Where the answer was measured.
@@ -145,6 +145,16 @@ pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
     format!("{}{}", unit.show(summary.mean.value), spread::after(interval, |end| unit.show(end)))
 }
 
+/// What the first of the ranking is: the recommended one only where trials tell that it is the best, or as good.
+pub fn lead(advice: &Advice) -> &'static str {
+    match advice.verdict.ranking.get(1).map(|second| second.verdict) {
+        _ if !advice.is_recommendation() => "Measured alone:",
+        Some(Verdict::NotJudged(_)) => "Not judged, looked best:",
+        Some(Verdict::Candidate(_)) => "Candidate:",
+        _ => "Recommended:",
+    }
+}
+
 /// The confidence that no other store is better, in words.
 pub fn sure(advice: &Advice) -> String {
     let others = advice.verdict.ranking.get(1..).unwrap_or_default();
@@ -152,17 +162,28 @@ pub fn sure(advice: &Advice) -> String {
     let (goal, cost) = (advice.question.goal, &advice.verdict.cost);
     let ratio = second.times_worse;
     let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
-    let tied: Vec<String> =
-        others.iter().filter(|other| other.verdict.wins()).map(|other| tie(other, goal)).collect();
+    let tied = others.iter().filter(|other| matches!(other.verdict, Verdict::Tied(_)));
+    let tied: Vec<String> = tied.map(|other| tie(other, goal)).collect();
     if !tied.is_empty() {
-        let next = if advice.is_clear(ALIKE) {
-            "They are alike: choose by safety, disk and ease.".into()
-        } else {
-            cost.advice(ratio.as_ref())
+        let why = match second.verdict {
+            Verdict::Tied(Rule::Clock) => "They take too little time for the clock to tell",
+            Verdict::Tied(Rule::Little) => "The difference is too little to matter",
+            _ => "They are alike",
+        };
+        let next = match advice.is_clear(ALIKE) {
+            true => format!("{why}: choose by safety, disk and ease."),
+            false => cost.advice(ratio.as_ref()),
         };
         return format!("Too close to call with {}. {next}", tied.join(", "));
     }
     match ratio {
+        Some(ratio) if matches!(second.verdict, Verdict::NotJudged(_)) => format!(
+            "Not judged, as other programs left too few processors. {} is next: {}{}, {}. Ask again with nothing else running.",
+            second.store,
+            worse(goal, ratio.ratio.value),
+            interval(&ratio),
+            times_measured(ratio.blocks),
+        ),
         Some(ratio) if settled && second.verdict.rule() == Some(Rule::Interval) => format!(
             "{} is next: {}{} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
@@ -201,7 +222,7 @@ fn tie(store: &Candidate, goal: Goal) -> String {
     match store.times_worse {
         Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
             interval if interval.is_empty() => store.store.clone(),
-            interval => format!("{} ({}{interval})", store.store, worse(goal, ratio.ratio.value.max(1.0))),
+            interval => format!("{} ({}{interval})", store.store, worse(goal, ratio.ratio.value)),
         },
         Some(ratio) => format!("{} ({})", store.store, times_measured(ratio.blocks)),
         None => store.store.clone(),
@@ -243,14 +264,22 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// The ratio of a store to the best by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for
+/// The ratio of a store to the first by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for
 /// too close to call.
-pub fn against(rank: usize, store: &Candidate, tie: &str) -> String {
-    match store.times_worse {
-        _ if rank == 0 => "best".to_owned(),
-        None => "–".to_owned(),
-        Some(ratio) if store.verdict.wins() => format!("{}x ({tie})", three_digits(ratio.ratio.value)),
-        Some(ratio) => format!("{}x", three_digits(ratio.ratio.value)),
+pub fn against(advice: &Advice, rank: usize, tie: &str) -> String {
+    let told = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
+        Verdict::Tied(_) => Some(tie),
+        Verdict::Candidate(_) => Some("candidate"),
+        Verdict::NotJudged(_) => Some("not judged"),
+        Verdict::Best | Verdict::Worse(_) | Verdict::GivenUp | Verdict::Dangerous => None,
+    };
+    let times = advice.verdict.ranking.get(rank).and_then(|store| store.times_worse);
+    match (times.map(|times| three_digits(times.ratio.value)), told(rank)) {
+        // Of few trials the first is a candidate, too.
+        _ if rank == 0 => told(1).filter(|told| *told != tie).unwrap_or("best").to_owned(),
+        (None, _) => "–".to_owned(),
+        (Some(times), Some(told)) => format!("{times}x ({told})"),
+        (Some(times), None) => format!("{times}x"),
     }
 }
 

@@ -47,7 +47,8 @@ fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
 /// more`, says too little.
 fn differs(def: &SettingDef, value: &str) -> bool {
     let default = def.default.split_once(", or ").map_or(def.default, |(default, _)| default);
-    let alike = value.eq_ignore_ascii_case(default)
+    let alike = def.shown(value).eq_ignore_ascii_case(default)
+        || value.eq_ignore_ascii_case(default)
         || match default {
             "true" => value == "1",
             "false" => value == "0",
@@ -75,6 +76,9 @@ mod tests {
         ] {
             assert_eq!(differs(&def(default), value), expected, "{default}: {value}");
         }
+        let vacuum = def("NONE").numbered(&["NONE", "FULL"]);
+        assert_eq!((differs(&vacuum, "0"), differs(&vacuum, "1")), (false, true));
+        assert_eq!(one(&Setting::read_back("auto_vacuum", 1), Some(&vacuum)), "auto_vacuum = FULL");
         let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
         assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64 MiB");
         assert_eq!(one(&Setting::given("sync", false), None), "sync = false (given)");

@@ -54,7 +54,10 @@ impl Cost {
                 let seconds = seconds.max(self.spent_s * MORE);
                 format!("--budget {} would probably settle it.", budget(seconds))
             }
-            None => "No budget would settle it: choose by safety, disk and ease.".into(),
+            None if ratio.is_some_and(|ratio| ratio.blocks >= interim::MOST_BLOCKS) => {
+                "No budget would settle it: choose by safety, disk and ease.".into()
+            }
+            None => "This budget could not tell: choose by safety, disk and ease.".into(),
         }
     }
 }
@@ -78,7 +81,8 @@ mod tests {
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
         let alike = Ratio::made(1.0, 0.7, 1.0 / 0.7, 5);
-        assert!(cost.advice(Some(&alike)).starts_with("No budget"));
+        assert!(cost.advice(Some(&alike)).starts_with("This budget could not tell"));
+        assert!(cost.advice(Some(&Ratio { blocks: 32, ..alike })).starts_with("No budget"));
         // Too few to say.
         let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };
         assert_eq!(cost.advice(Some(&once)), "--budget 2m would probably settle it.");

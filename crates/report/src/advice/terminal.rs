@@ -9,8 +9,8 @@ use super::clusters;
 use super::ranking::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
-    sure, trade,
+    against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
+    ruled_out, sure, trade,
 };
 use super::snippet::for_terminal;
 use crate::column::Unit;
@@ -25,8 +25,8 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
     let painted = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
-    let lead = if advice.is_recommendation() { "Recommended:" } else { "Measured alone:" };
-    out.push_str(&format!("\n{} {painted} {}\n", style.paint(HEADING, lead), one_line(&best.version)));
+    let lead = style.paint(HEADING, lead(advice));
+    out.push_str(&format!("\n{lead} {painted} {}\n", one_line(&best.version)));
     let cautions = cautions(advice).into_iter().map(|line| format!("Caution: {line}")).collect();
     let lines = [
         vec![danger(advice, best)],
@@ -104,7 +104,7 @@ fn table(advice: &Advice) -> Grid {
         }
         items.push(Item::new(three_digits(store.space.mean.value)).right());
         items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
-        items.push(Item::new(against(rank, store, "tie")).right());
+        items.push(Item::new(against(advice, rank, "tie")).right());
         items
     };
     grid.group(advice.verdict.ranking.iter().enumerate().map(row).collect());

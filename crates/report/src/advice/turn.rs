@@ -1,5 +1,6 @@
 //! The changes of a question that would change its answer: another goal, another share of gets, other records.
 
+use storebench_core::result::RunHeader;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
@@ -10,6 +11,7 @@ use super::elsewhere::{Elsewhere, outward};
 use super::figures::{Here, fits, terms, weighed};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
+use crate::data::contention;
 use crate::data::matrix::{Sorted, ranked_stores};
 use crate::data::merge::{BlockKey, Group, Merged};
 use crate::judge::interim;
@@ -38,8 +40,8 @@ pub enum Turn {
 pub struct Turns {
     /// Those that change it.
     pub turns: Vec<Turn>,
-    /// Other record sizes at which the recommended store was measured beside others, and is best, the smallest first; none
-    /// lies beyond one that changes the answer.
+    /// Other record sizes at which the recommended store was measured beside others, and is best or may be, the smallest first;
+    /// none lies beyond one that changes the answer.
     pub sizes: Vec<Sizes>,
     /// Other record counts, likewise.
     pub counts: Vec<CountRange>,
@@ -139,12 +141,10 @@ impl<'a> Look<'_, '_, 'a> {
 
     /// On which terms stores are told apart at a position.
     fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
-        let looks = self
-            .sorted
-            .entries
-            .get(&position(at))
-            .map_or(1, |here| self.merged.looks(here.values().flatten()));
-        terms(self.merged, mix, goal, interim::confidence(looks))
+        let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
+        let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
+        let terms = terms(self.merged, mix, goal, interim::confidence(self.merged.looks(here())));
+        terms.during(contention::of(&headers, here()), goal.is_of_time())
     }
 
     /// The question's own terms at a position.
@@ -157,6 +157,9 @@ impl<'a> Look<'_, '_, 'a> {
         let Some(all) = self.sorted.entries.get(&position(at)) else { return Stands::Unknown };
         let here = self.asked(at);
         if here.contains_key(self.best) {
+            if self.own_terms(at).crowded {
+                return Stands::Unknown;
+            }
             let other = |store: &str| {
                 store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
             };

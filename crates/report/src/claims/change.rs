@@ -282,7 +282,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         places: &[&Place],
         terms: Terms,
     ) -> Evidence {
-        let leaning = Terms { few: Few::Threshold, ..terms };
+        let leaning = Terms { few: Few::Threshold, crowded: false, ..terms };
         let (Some(a), Some(b)) =
             (self.best(columns, Which::A, leaning), self.best(columns, Which::B, leaning))
         else {
@@ -330,7 +330,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             missing.extend(lacking);
         }
         let found = Found::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
-        let wins = self.wins(more, Terms { few: Few::Threshold, ..self.terms });
+        let wins = self.wins(more, Terms { few: Few::Threshold, crowded: false, ..self.terms });
         let count = |value: &str, wins: u32| Shown {
             who: format!("{} wins at {value}", more.store),
             value: wins.into(),

@@ -92,7 +92,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     /// Whether the best is one of the stores named: what ties with it must be too.
     pub fn winner(&self, winner: &Winner) -> Evidence {
         let better = self.figure.column.better;
-        let standings = decide_on(&self.series, better, Terms { few: Few::Threshold, ..self.terms });
+        let standings = decide_on(&self.series, better, self.leaning());
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let found = match winner.within {
             _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => Found::MISSING,
@@ -178,7 +178,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// The terms of few trials.
     fn leaning(&self) -> Terms {
-        Terms { few: Few::Threshold, ..self.terms }
+        Terms { few: Few::Threshold, crowded: false, ..self.terms }
     }
 
     /// Whether one store is better than another.

@@ -53,6 +53,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
             let checked = &mut scopes[known].1;
             checked.evidence.extend(evidence);
+            checked.crowded |= group.iter().any(|pool| pool.terms.crowded);
             add(&mut checked.missing, lacking);
             add(&mut checked.behind, behind);
             add(&mut checked.without, without);
@@ -68,6 +69,7 @@ struct Checked {
     missing: Vec<String>,
     behind: Vec<String>,
     without: Vec<(String, String)>,
+    crowded: bool,
 }
 
 /// Adds what is not there yet.
@@ -81,7 +83,7 @@ fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 
 /// The finding that the checks of one scope come to.
 fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
-    let Checked { evidence, missing, behind, without } = checked;
+    let Checked { evidence, missing, behind, without, crowded } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
         Expect::MoreAt(more) => more_at(more, evidence),
@@ -93,7 +95,7 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checke
         Some(coverage) if !claim.is_covered(coverage) => Verdict::Unknown,
         _ => tally.verdict(claim.share.0),
     };
-    Finding { scope, verdict, looks, coverage, tally, leaning, evidence, missing, without, behind }
+    Finding { scope, verdict, looks, coverage, tally, leaning, evidence, missing, without, behind, crowded }
 }
 
 /// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.

@@ -4,7 +4,7 @@ use super::bounds::By;
 use super::verdict::Outcome;
 use crate::judge::Rule;
 use crate::judge::place::{Few, Standing, Terms, decide_on};
-use crate::stats::{self, Better, Estimate, Interval, MIN_BLOCKS, Resolution, Series, Summary};
+use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary};
 
 /// The outcome of a check: as far as intervals settle it, and what the trials lean to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +17,15 @@ impl Found {
     /// A figure that the check takes is not there.
     pub const MISSING: Found = Found { settled: Outcome::Missing, leaning: Outcome::Missing };
 
-    /// Judges on terms; where these settle nothing, as few trials lean: by a threshold.
+    /// Judges on terms; where these settle nothing, as few trials lean: by a threshold. What other programs took the processors from
+    /// is not settled.
     pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> Found {
-        let settled = judge(terms);
+        let settled = match judge(terms) {
+            Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,
+            known => known,
+        };
         let leaning = match settled {
-            Outcome::Close => judge(Terms { few: Few::Threshold, ..terms }),
+            Outcome::Close => judge(Terms { few: Few::Threshold, crowded: false, ..terms }),
             known => known,
         };
         Found { settled, leaning }
@@ -62,10 +66,8 @@ fn inverse(ratio: Estimate) -> Estimate {
 pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
     let [best, other] = standings.as_slice() else { return Outcome::Missing };
-    // A figure of zero has no ratio.
-    let few = other.verdict.rule() == Some(Rule::Threshold) && a.len().min(b.len()) < MIN_BLOCKS;
     match best.index {
-        _ if other.verdict.wins() || (few && terms.few != Few::Threshold) => Outcome::Close,
+        _ if other.verdict.wins() => Outcome::Close,
         0 => Outcome::Agrees,
         _ => Outcome::Disagrees,
     }
@@ -120,7 +122,7 @@ mod tests {
     }
 
     fn settled() -> Terms {
-        Terms { few: Few::Scatter(None), ..Terms::default() }
+        Terms::default()
     }
 
     #[test]
@@ -163,6 +165,9 @@ mod tests {
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Close);
         let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
+        let crowded = Terms { crowded: true, ..settled() };
+        let found = Found::by(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
+        assert_eq!(found, Found { settled: Outcome::Close, leaning: Outcome::Agrees });
     }
 
     #[test]

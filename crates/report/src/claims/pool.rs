@@ -101,6 +101,7 @@ pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
         confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
         resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
         few: Few::Scatter(Scatter::of(cells)),
+        crowded: all().any(|terms| terms.crowded),
     }
 }
 

@@ -188,6 +188,8 @@ pub struct Finding {
     pub without: Vec<(String, String)>,
     /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
     pub behind: Vec<String>,
+    /// Whether other programs left too few processors, so that its figures of time settle nothing.
+    pub crowded: bool,
 }
 
 impl Finding {

@@ -466,6 +466,10 @@ fn marked(base: Run, new: Run) -> [usize; 2] {
     let (base, new) = ([base], [new]);
     let comparison =
         Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
+    // Counts differ from block to block: what is the same is their ratio.
+    let told = words::rules(&comparison).join(" ");
+    assert!(!told.contains("the same in all trials"), "{told}");
+    assert_eq!(told.contains("in the same ratio in every block"), comparison.exact() > 0, "{told}");
     let of = |exact: bool| {
         let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
         figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()

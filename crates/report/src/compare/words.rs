@@ -227,11 +227,19 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
         ));
     }
     if exact > 0 {
+        let exact = comparison.figures.iter().filter(|figure| figure.change.is_some_and(|c| c.is_exact()));
+        let paired = exact.clone().filter(|figure| figure.pairs > 0).count();
+        let told = [
+            (exact.count() - paired, format!("the same in all {unit} of a side")),
+            (paired, "in the same ratio in every block".to_owned()),
+        ];
+        let told = told.into_iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = told.map(|(count, how)| format!("{} {how}", have(count))).collect();
         rules.push(format!(
-            "{} the same in all {unit} of a side. Where the sides differ the change is exact; it is called worse or better \
+            "{}. Where the sides differ the change is exact; it is called worse or better \
              where chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
              the {percent} % with the tests.",
-            have(exact)
+            told.join(", ")
         ));
     }
     let of_figures = comparison.figures.iter().filter_map(|figure| figure.change?.ratio.interval);

@@ -45,7 +45,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let line = |(hardware, (places, load)): (&str, (usize, Contention))| {
         let at = counted(places, "place");
         format!(
-            "No fastest store is named at {at} on {hardware}: {}. Measure again with nothing else running.",
+            "Only a store that is twice as fast is named the fastest at {at} on {hardware}: {}. Measure again with nothing else running.",
             load.words().replacen("Other", "other", 1)
         )
     };
@@ -70,7 +70,7 @@ mod tests {
         run
     }
 
-    /// Whether the slower is called worse at an operation, by which rule, and the same by space.
+    /// Whether the slower does not win at an operation, by which rule, and the same by space.
     fn told(run: &Run) -> [(bool, Option<Rule>); 2] {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
         let matrices = matrices(&merged);
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(told(&beside(others)), [(true, interval), (true, interval)], "{others:?}");
         }
         // Of two processors one and a half are others': a thread has but a half. How much space stores take does not depend on it.
-        assert_eq!(told(&beside(Some(1.5))), [(false, Some(Rule::Crowded)), (true, interval)]);
+        assert_eq!(told(&beside(Some(1.5))), [(true, Some(Rule::Crowded)), (true, interval)]);
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             said(Some(1.5)),
             [
-                "No fastest store is named at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
+                "Only a store that is twice as fast is named the fastest at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
               Measure again with nothing else running."
             ]
         );

@@ -21,11 +21,11 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
     let sum = |of: fn(&DiskReport) -> u64| reports.iter().map(|report| of(report)).sum::<u64>();
     let replies = sum(|report| report.counts.requests.all());
     let (late, modelled) =
-        (sum(|report| report.counts.late_ns), sum(|report| report.counts.requests.modelled_ns));
+        (sum(|report| report.counts.requests.late_ns), sum(|report| report.counts.requests.modelled_ns));
     let worst = reports.iter().map(|report| report.counts.late_ns_p99).max().unwrap_or_default();
     let mut note = format!(
-        "Disk {name} is simulated on {hardware}: {} made {} reads ({}), {} writes ({}) and {} flushes, whose times by its model \
-         add up to {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
+        "Disk {name} is simulated on {hardware}: {} made {} reads ({}), {} writes ({}) and {} flushes, with which its model was \
+         busy for {}. It answered {} late in the mean, {} % of that time; in its worst trial, 99 % of replies were at most {} late.",
         if reports.len() == 1 {
             "one trial".to_owned()
         } else {

@@ -25,7 +25,7 @@ use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::judge::Rule;
 use crate::judge::interim::{self, Levels};
-use crate::judge::place::{Contender, Few, Standing, Terms, is_decided, winners};
+use crate::judge::place::{Contender, Few, Standing, Terms, is_decided, is_judged, winners};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Resolution, Scatter, Series};
 
@@ -125,6 +125,11 @@ impl Contest {
     /// The best store and those too close to call with it.
     pub fn winners(&self) -> impl Iterator<Item = &Contender> {
         winners(&self.contenders)
+    }
+
+    /// Whether stores were compared here, but under conditions that allow no verdict.
+    pub fn is_not_judged(&self) -> bool {
+        self.contenders.len() > 1 && !is_judged(&self.contenders)
     }
 
     /// Whether one store alone is the best.
@@ -295,9 +300,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = Few::Scatter(self.scatter(name, column));
-        let contention = contention::of(&self.headers, here.values().flatten());
         let terms = Terms { few, ..self.terms(position, name, column) };
-        let terms = terms.during(contention, column.clocked != Clocked::No);
         let contenders = interim::decide(&series, column.better, terms, levels).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
@@ -366,15 +369,14 @@ pub(crate) fn terms<'e>(
     name: &str,
     column: &Column,
 ) -> Terms {
+    let contention = contention::of(headers, entries.clone());
     let headers = behind(headers, entries.clone());
     let looks = interim::together(headers.iter().map(|header| header.looks.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
-    Terms {
-        few: Few::Threshold,
-        confidence: interim::confidence(looks),
-        resolution: clock::resolution(environments, column, name, threads),
-    }
+    let resolution = clock::resolution(environments, column, name, threads);
+    let terms = Terms { confidence: interim::confidence(looks), resolution, ..Terms::default() };
+    terms.during(contention, column.clocked != Clocked::No)
 }
 
 /// The entries whose figures take their place in a ranking.

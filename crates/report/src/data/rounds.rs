@@ -134,6 +134,16 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
     })
 }
 
+/// What files that rise keep, as a share of the bytes of values that are written meanwhile; `None` where they don't, or nothing is.
+pub(crate) fn kept_of_written(trials: &[&Measured], files: Trend) -> Option<f64> {
+    let kept = |round: &Round| {
+        let written = value_bytes(round) as f64;
+        (written > 0.0).then(|| files.per_step * round.disk.allocated_bytes as f64 / written)
+    };
+    let all: Vec<f64> = trials.iter().filter_map(|one| kept(one.rounds.last()?)).collect();
+    median(&all).filter(|_| files.is_told && files.per_step > 0.0).map(|share| share.value)
+}
+
 /// The bytes of values that a round wrote.
 fn value_bytes(round: &Round) -> u64 {
     let is_write = |one: &&OperationResult| ["update", "insert"].contains(&one.operation.as_str());
@@ -179,6 +189,9 @@ mod tests {
         assert!(files.is_told && (files.per_step - 16_986.0 / last).abs() < 1e-3, "{files:?} {last}");
         assert_eq!(of(&run, "redb"), None, "too few");
         let measured = run.trials[0].measured.as_mut().unwrap();
+        let written = value_bytes(&measured.rounds[5]) as f64;
+        let kept = kept_of_written(&[measured], files).unwrap();
+        assert!((kept / (16_986.0 / written) - 1.0).abs() < 1e-3, "{kept} of {written}");
         measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
         assert_eq!(of(&run, "lmdb"), Some(Trend { per_step: 0.0, is_told: false }));
     }

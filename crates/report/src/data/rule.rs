@@ -26,16 +26,12 @@ pub fn rule_text(rule: Rule) -> String {
                 .into()
         }
         Rule::Crowded => {
-            "Candidates, beside other programs: these left too few processors, so every store is one, and the first named looked \
-             best. Measure again with nothing else running."
+            "?: not judged, as other programs left too few processors: the store named looked best, and not all others look more than \
+             twice as bad for sure. Measure again with nothing else running."
                 .into()
         }
         Rule::Threshold => format!(
             "Too close to call, with a figure of zero: within {:.0} % of the best.",
-            THRESHOLD * 100.0
-        ),
-        Rule::Seldom => format!(
-            "Open: it was better than the best wherever both ran, by more than {:.0} %, but was measured too seldom to be ranked.",
             THRESHOLD * 100.0
         ),
         Rule::Clock => format!(

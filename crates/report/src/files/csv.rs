@@ -25,13 +25,13 @@ const HEADER: [&str; 11] =
 #[derive(Debug, Clone, Copy)]
 struct Pool {
     measurements: u64,
-    sum: u64,
-    min: u64,
-    max: u64,
+    sum: f64,
+    min: f64,
+    max: f64,
 }
 
 impl Pool {
-    fn one(value: u64) -> Pool {
+    fn one(value: f64) -> Pool {
         Pool { measurements: 1, sum: value, min: value, max: value }
     }
 
@@ -44,8 +44,8 @@ impl Pool {
         }
     }
 
-    fn average(self) -> u64 {
-        (self.sum as f64 / self.measurements as f64).round() as u64
+    fn average(self) -> f64 {
+        self.sum / self.measurements as f64
     }
 }
 
@@ -90,8 +90,8 @@ fn write_group<W: Write>(
             None => sizes.to_string(),
         };
         let texts = [&hardware, store, operation, &size, &records.to_string(), data.name()];
-        let numbers =
-            [pool.measurements, pool.sum, pool.min, pool.max, pool.average()].map(|n| n.to_string());
+        let numbers = [pool.measurements as f64, pool.sum, pool.min, pool.max, pool.average()]
+            .map(|n| format!("{n:.0}"));
         put(writer, texts.into_iter().chain(numbers.iter().map(String::as_str)))?;
     }
     Ok(())
@@ -103,15 +103,15 @@ fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
         let operation = measured.operation(name).filter(|operation| operation.count > 0);
         let pool = operation.map(|o| Pool {
             measurements: o.count,
-            sum: o.sum_ns,
-            min: o.latency.min_ns,
-            max: o.latency.max_ns,
+            sum: o.sum_ns as f64,
+            min: o.latency.min_ns as f64,
+            max: o.latency.max_ns as f64,
         });
         (name, pool)
     };
     let [insert, update, get, remove] = OPERATIONS.map(operation);
-    let kib = (measured.memory.peak_above_base_bytes as f64 / 1024.0).round() as u64;
-    let percent = measured.space_efficiency().map(|share| Pool::one((share * 100.0).round() as u64));
+    let kib = measured.memory.peak_above_base_bytes as f64 / 1024.0;
+    let percent = measured.space_efficiency().map(|share| Pool::one(share * 100.0));
     [insert, update, get, remove, ("memory", Some(Pool::one(kib))), ("space", percent)]
 }
 
@@ -156,6 +156,8 @@ box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
             text.contains("\nbox,lmdb,insert,1B to 1KiB,100,incompressible,3000,5001000,500,40020,1667\n")
         );
         assert!(text.contains("\nbox,lmdb,memory,1B to 1KiB,100,incompressible,3,5001,1000,2001,1667\n"));
+        let thrice = [84.4; 3].map(Pool::one).into_iter().reduce(Pool::add).unwrap();
+        assert_eq!(format!("{:.0}", thrice.sum), "253", "and not three times 84");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use indexmap::IndexMap;
 
 use super::Rule;
-use super::place::{Contender, decide, is_decided, winners};
-use crate::stats::{Better, Estimate, Series, geometric_mean};
+use super::place::{Contender, is_decided, winners};
+use crate::stats::geometric_mean;
 
 /// A store that is at most so many times worse than the best is near it.
 const NEAR: f64 = 1.2;
@@ -48,7 +48,7 @@ pub enum Together {
 
 /// What several combinations say together.
 pub fn together(all: &[&[Contender]]) -> Together {
-    let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open | Rule::Crowded));
+    let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open));
     let each = || all.iter().flat_map(|ranked| ranked.iter());
     match () {
         () if all.iter().any(|ranked| winners(ranked).count() < 2) => Together::Decided,
@@ -72,10 +72,25 @@ pub fn most_often<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, usize)> {
     wins(all).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
 }
 
-/// Whether a preferred store is the best by itself anywhere, or is preferred for being near the best.
-pub fn is_decided_for(all: &[&[Contender]], store: &str) -> bool {
+/// Why a store is preferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preferred {
+    /// It is the best by itself in more than half, or near the best throughout.
+    Surely,
+    /// It is the best by itself in some, and ties in more: there another may look better.
+    InPart,
+    /// It is the best by itself in none.
+    Tied,
+}
+
+/// Why a store is preferred.
+pub fn is_decided_for(all: &[&[Contender]], store: &str) -> Preferred {
     let won: Vec<_> = all.iter().filter(|ranked| is_won_by(ranked, store)).collect();
-    won.len() * 2 < all.len() || won.iter().any(|ranked| is_decided(ranked))
+    match won.iter().filter(|ranked| is_decided(ranked)).count() {
+        alone if won.len() * 2 < all.len() || alone * 2 > all.len() => Preferred::Surely,
+        0 => Preferred::Tied,
+        _ => Preferred::InPart,
+    }
 }
 
 /// The stores that are too close to call with a preferred one, those that are so most often first.
@@ -100,7 +115,7 @@ pub fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     }
     let nearest = nearest_of_all(all)?;
     let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, nearest.store)).collect();
-    (nearest.times.value <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
+    (nearest.times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
         .then_some(nearest.store)
 }
 
@@ -119,10 +134,10 @@ fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
 pub struct Nearest<'a> {
     /// Its name.
     pub store: &'a str,
-    /// The factor by which it is worse than the best, as a geometric mean, with its interval over the combinations.
-    pub times: Estimate,
-    /// Stores that are too close to call with it over the combinations.
-    pub tied: Vec<&'a str>,
+    /// The factor by which it is worse than the best, as a geometric mean. Combinations are not alike, so that there is no interval.
+    pub times: f64,
+    /// The next, with its factor.
+    pub next: Option<(&'a str, f64)>,
     /// Over how many combinations: those in which all stores that it was compared with have a figure.
     pub shared: usize,
 }
@@ -134,14 +149,14 @@ fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<Nearest<'a
         stores.iter().map(|store| times_worse(ranked, store)).collect()
     };
     let shared: Vec<Vec<f64>> = all.iter().filter_map(ratios).collect();
-    let own = |index: usize| shared.iter().map(move |ratios| ratios[index]).enumerate();
-    let series: Vec<Series<usize>> = (0..stores.len()).map(|index| own(index).collect()).collect();
-    // Combinations take the place of blocks: what is better in most, by enough, is better overall.
-    let mut standings = decide(&series, Better::Lower).into_iter();
-    let best = standings.next()?;
-    let tied = standings.filter(|standing| standing.verdict.wins()).map(|standing| stores[standing.index]);
-    let times = best.figure.mean;
-    Some(Nearest { store: stores[best.index], times, tied: tied.collect(), shared: shared.len() })
+    let mean = |(index, store): (usize, &&'a str)| {
+        let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
+        Some((*store, geometric_mean(&own)?.value))
+    };
+    let mut order: Vec<(&str, f64)> = stores.iter().enumerate().filter_map(mean).collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (store, times) = *order.first()?;
+    Some(Nearest { store, times, next: order.get(1).copied(), shared: shared.len() })
 }
 
 /// The store that is best over all combinations, of those measured in at least half of them.
@@ -173,7 +188,11 @@ mod tests {
         ]);
         let lmdb = slices(&lmdb);
         assert_eq!((preferred(&lmdb), most_often(&lmdb)), (Some("lmdb"), Some(("lmdb", 2))));
-        assert!(is_decided_for(&lmdb, "lmdb") && rivals(&lmdb, "lmdb").is_empty());
+        assert_eq!(is_decided_for(&lmdb, "lmdb"), Preferred::Surely);
+        assert_eq!((is_decided_for(&lmdb, "redb"), rivals(&lmdb, "lmdb").len()), (Preferred::Surely, 0));
+        let half = [contest(&[("lmdb", 1.0), ("redb", 2.0)]), contest(&[("redb", 1.0), ("lmdb", 1.0)])];
+        assert_eq!(is_decided_for(&slices(&half), "lmdb"), Preferred::InPart);
+        assert_eq!(is_decided_for(&slices(&half[1..]), "lmdb"), Preferred::Tied);
         assert_eq!((times_worse(lmdb[2], "lmdb"), is_won_by(lmdb[2], "lmdb")), (Some(5.0), false));
         let others = [
             contest(&[("a", 1.0), ("near", 1.1), ("b", 3.0)]),
@@ -182,7 +201,8 @@ mod tests {
         ];
         let others = slices(&others);
         assert_eq!(preferred(&others), Some("near"));
-        assert!(is_decided_for(&others, "near") && is_near(others[0], "near") && !is_near(others[0], "b"));
+        assert_eq!(is_decided_for(&others, "near"), Preferred::Surely);
+        assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
     }
 
     #[test]

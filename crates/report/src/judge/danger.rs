@@ -45,8 +45,9 @@ pub fn is_whole(cuts: &Cuts) -> bool {
 /// The most that the share of losses can be where none was found, with [`CONFIDENCE`]; `None` where some were, where nothing was
 /// looked at, and where the check saw too little to count.
 pub fn at_most(cuts: &Cuts) -> Option<f64> {
-    let states = cuts.states();
-    let none = states > 0 && is_whole(cuts) && is_sound(cuts);
+    // A state that could not be mounted says nothing of the store.
+    let states = cuts.states() - cuts.of(Finding::FileSystem);
+    let none = states > 0 && cuts.of(Finding::Held) == states && is_sound(cuts);
     none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
@@ -113,6 +114,8 @@ mod tests {
         cuts.controls.insert(Control::NoFlush, Caught { states: 10, caught: 5 });
         assert_eq!(holds(&cuts, Guarantee::Power), Some(true));
         assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001);
+        cuts.found.insert(Finding::FileSystem, 1);
+        assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001, "58 were looked at, all the same");
         cuts.controls.insert(Control::LastFlush, Caught { states: ENOUGH, caught: 0 });
         assert_eq!(holds(&cuts, Guarantee::Power), None, "a control went unseen");
         cuts.found.insert(Finding::Lost, 1);

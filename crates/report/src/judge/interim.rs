@@ -20,6 +20,9 @@ use crate::stats::{Better, CONFIDENCE, MIN_BLOCKS, Ratio, Series, t_quantile};
 /// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
 const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
 
+/// The most blocks that are run: what these don't tell, no budget does.
+pub const MOST_BLOCKS: usize = LOOKS[LOOKS.len() - 1] as usize;
+
 /// The looks to plan where there is time for so many blocks: the last is the first that time may not suffice for.
 pub fn planned(blocks: u32) -> &'static [u32] {
     let before = LOOKS.iter().take_while(|look| **look < blocks).count();
@@ -112,7 +115,7 @@ pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels
     let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
     let early = at(levels.early);
     let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
-    if levels.end < levels.early && may_be_best > 1 { at(levels.end) } else { early }
+    if levels.end < levels.early && may_be_best != 1 { at(levels.end) } else { early }
 }
 
 /// Whether more blocks won't change how a store compares with the best: it is clear, as [`is_clear`] says, or not even the last of these

@@ -67,6 +67,11 @@ pub fn winners(ranked: &[Contender]) -> impl Iterator<Item = &Contender> {
     ranked.iter().filter(|contender| contender.verdict.wins())
 }
 
+/// Whether stores were measured under conditions that allow a verdict.
+pub fn is_judged(ranked: &[Contender]) -> bool {
+    !ranked.iter().any(|contender| matches!(contender.verdict, Verdict::NotJudged(_)))
+}
+
 /// Whether one store alone is the best.
 pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
@@ -84,7 +89,9 @@ pub fn is_won(ranked: &[Contender]) -> bool {
 pub enum Status {
     /// There is no other.
     Alone,
-    /// It may be the best; too few trials, or other programs, leave it open.
+    /// Other programs left too few processors to judge any.
+    NotJudged,
+    /// It may be the best; too few trials leave it open.
     Candidate,
     /// The best, and no other is as good.
     Best,
@@ -98,6 +105,7 @@ pub enum Status {
 pub fn status(ranked: &[Contender], one: &Contender) -> Status {
     match () {
         () if ranked.len() < 2 => Status::Alone,
+        () if !is_judged(ranked) => Status::NotJudged,
         () if !one.verdict.wins() => Status::Worse,
         () if ranked.iter().any(|other| other.verdict.rule().is_some_and(Rule::names_candidates)) => {
             Status::Candidate
@@ -116,16 +124,14 @@ pub enum Pair {
     Candidate,
     /// Trials can't tell which is better.
     Close,
-    /// Too few trials leave both as candidates.
+    /// Too few trials leave both as candidates, or other programs left too few processors to judge them.
     Open,
 }
 
-/// The outcome between the best of two and the other.
-pub fn pair(best: &Contender, other: &Contender) -> Pair {
+/// The outcome between the best of two and the `other`.
+pub fn pair(other: &Contender) -> Pair {
     match other.verdict {
         Verdict::Worse(Rule::Scatter) => Pair::Candidate,
-        // A figure of zero has no ratio that trials could bear out.
-        Verdict::Worse(Rule::Threshold) if best.figure.trials < 2 => Pair::Open,
         Verdict::Candidate(_) | Verdict::NotJudged(_) => Pair::Open,
         verdict if verdict.wins() => Pair::Close,
         _ => Pair::Better,
@@ -139,9 +145,14 @@ pub struct Terms {
     pub confidence: f64,
     /// The least difference that counts, mostly the resolution of the clock.
     pub resolution: Resolution,
-    /// The rule for stores that share few blocks, and for those beside which others left too few processors.
+    /// The rule for stores that share few blocks.
     pub few: Few,
+    /// Whether other programs left too few processors: then nothing is judged, unless the best is best by [`FAR`].
+    pub crowded: bool,
 }
+
+/// A store is named though other programs took the processors where all of every other's interval lies above so many times.
+const FAR: f64 = 2.0;
 
 /// With fewer shared blocks stores that are not told from the best are candidates, and a difference of [`THRESHOLD`] is none.
 pub const ENOUGH_BLOCKS: usize = 5;
@@ -153,20 +164,19 @@ pub enum Few {
     Threshold,
     /// The scatter of all such figures beside that of their own ratios, where it is known.
     Scatter(Option<Scatter>),
-    /// Other programs left too few processors: nothing is decided, however many blocks there are.
-    Crowded,
 }
 
 impl Terms {
-    /// The terms where others left too few processors, if they did: a figure that is one of time decides nothing then.
+    /// The terms where others left too few processors, if they did: that matters to a figure of time.
     pub fn during(self, contention: Option<Contention>, is_of_time: bool) -> Terms {
-        if contention.is_some() && is_of_time { Terms { few: Few::Crowded, ..self } } else { self }
+        Terms { crowded: self.crowded || (contention.is_some() && is_of_time), ..self }
     }
 }
 
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { confidence: CONFIDENCE, resolution: Resolution::default(), few: Few::Threshold }
+        let (resolution, few) = (Resolution::default(), Few::Scatter(None));
+        Terms { confidence: CONFIDENCE, resolution, few, crowded: false }
     }
 }
 
@@ -184,11 +194,18 @@ pub fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) 
 
 /// The same on other terms.
 pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
+    led(None, stores, better, terms)
+}
+
+/// The same led `by` a store in place of the best, if one is given: it is to be as good, as far as trials tell.
+pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
     }
-    let ordered = order::ordered(stores, better).into_iter();
-    let mut standings: Vec<Standing> = ordered.filter_map(|index| unranked(index, &stores[index])).collect();
+    let mut ordered = order::ordered(stores, better);
+    ordered.sort_by_key(|index| by.is_some_and(|first| *index != first));
+    let mut standings: Vec<Standing> =
+        ordered.into_iter().filter_map(|index| unranked(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
     let tests =
         others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better, terms.few));
@@ -201,20 +218,22 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
             (Some(is_worse), _) => (is_worse, Rule::Interval),
-            (None, By::Nothing) if terms.few == Few::Crowded => (false, Rule::Crowded),
             (None, By::Nothing) => (false, Rule::Open),
             (None, _) => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
-        let seldom = !is_worse
-            && !matches!(rule, Rule::Interval | Rule::Open | Rule::Crowded)
-            && is_better_where_both_ran(other);
-        let rule = if seldom { Rule::Seldom } else { rule };
         let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
         other.verdict = match terms.resolution.scale {
             _ if !too_little => Verdict::by(rule, is_worse),
             Scale::Bytes { .. } => Verdict::Tied(Rule::Little),
             Scale::Nanoseconds | Scale::PerSecond { .. } => Verdict::Tied(Rule::Clock),
         };
+    }
+    let is_far = |other: &Standing| {
+        let interval = other.times_worse.and_then(|times| times.ratio.interval);
+        matches!(other.verdict, Verdict::Worse(_)) && interval.is_some_and(|i| !i.is_range() && i.low > FAR)
+    };
+    if terms.crowded && !standings.iter().skip(1).all(is_far) {
+        standings.iter_mut().for_each(|standing| standing.verdict = Verdict::NotJudged(Rule::Crowded));
     }
     standings
 }
@@ -253,13 +272,14 @@ impl Test {
             Better::Lower | Better::Neither => ratios(other, best),
         };
         let by = match (&ratios, few) {
-            (_, Few::Crowded) => By::Nothing,
             (Some(ratios), Few::Scatter(Some(scatter))) if scatter.tells(ratios.len()) => {
                 By::Scatter(scatter)
             }
             (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,
-            (None, _) | (_, Few::Threshold) => By::Threshold,
-            (Some(_), Few::Scatter(_)) => By::Nothing,
+            (_, Few::Threshold) => By::Threshold,
+            // A figure of zero has no ratio: a few trials bear it out as little as any.
+            (None, _) if best.len().min(other.len()) >= MIN_BLOCKS => By::Threshold,
+            (_, Few::Scatter(_)) => By::Nothing,
         };
         let p = ratios.as_ref().and_then(|ratios| match by {
             By::Ratios => Some(one_sided(ratios)),
@@ -342,11 +362,6 @@ fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> boo
     }
 }
 
-/// The best is chosen among those that ran often enough: another may look better.
-fn is_better_where_both_ran(other: &Standing) -> bool {
-    other.times_worse.is_some_and(|times| times.ratio.value * (1.0 + THRESHOLD) < 1.0)
-}
-
 /// Whether a store is worse than the best by as much as counts: at the end of its interval that is nearer to no difference,
 /// where that decided.
 fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, resolution: Resolution) -> bool {
@@ -398,16 +413,14 @@ pub(crate) mod tests {
     #[test]
     fn of_two_one_is_better_or_the_only_candidate_or_neither() {
         let mut two = contest(&[("a", 1.0), ("b", 2.0)]);
-        let mut outcome = |verdict, trials| {
-            two[0].figure.trials = trials;
+        let mut outcome = |verdict| {
             two[1].verdict = verdict;
-            pair(&two[0], &two[1])
+            pair(&two[1])
         };
-        assert_eq!(outcome(Verdict::Worse(Rule::Interval), 3), Pair::Better);
-        assert_eq!(outcome(Verdict::Worse(Rule::Scatter), 2), Pair::Candidate);
-        assert_eq!(outcome(Verdict::Worse(Rule::Threshold), 1), Pair::Open, "a figure of zero");
-        assert_eq!(outcome(Verdict::Tied(Rule::Clock), 3), Pair::Close);
-        assert_eq!(outcome(Verdict::NotJudged(Rule::Crowded), 3), Pair::Open);
+        assert_eq!(outcome(Verdict::Worse(Rule::Interval)), Pair::Better);
+        assert_eq!(outcome(Verdict::Worse(Rule::Scatter)), Pair::Candidate);
+        assert_eq!(outcome(Verdict::Tied(Rule::Clock)), Pair::Close);
+        assert_eq!(outcome(Verdict::NotJudged(Rule::Crowded)), Pair::Open);
     }
 
     fn winners_of(standings: &[Standing]) -> Vec<usize> {
@@ -420,7 +433,7 @@ pub(crate) mod tests {
         let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
         let second = Series::from([(1, 45.0), (2, 45.0)]);
         let standings = decide(&[first, second], Better::Lower);
-        assert_eq!((standings[0].index, standings[1].verdict.rule()), (0, Some(Rule::Seldom)));
+        assert_eq!((standings[0].index, standings[1].verdict.rule()), (0, Some(Rule::Open)));
         assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].verdict.wins());
     }
 
@@ -434,7 +447,35 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn fewer_blocks_decide_by_threshold() {
+    fn few_trials_name_candidates_also_of_a_figure_of_zero() {
+        for trials in 1..MIN_BLOCKS {
+            let of = |figure: f64| series(&vec![figure; trials]);
+            for stores in [[of(1.0), of(5.0)], [of(0.0), of(5.0)]] {
+                let second = decide(&stores, Better::Lower)[1].verdict;
+                assert_eq!(second, Verdict::Candidate(Rule::Open), "{trials} trials of {stores:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_others_took_the_processors_only_what_is_far_behind_is_told() {
+        let of = |times: f64| {
+            let stores = [series(&[1.0, 1.01, 0.99]), series(&[times, times * 1.02, times * 0.99])];
+            let terms = Terms { crowded: true, ..Terms::default() };
+            let standings = decide_on(&stores, Better::Lower, terms);
+            (standings[0].verdict, standings[1].verdict, standings[1].times_worse.unwrap().ratio.interval)
+        };
+        let not_judged = Verdict::NotJudged(Rule::Crowded);
+        let (best, other, interval) = of(1.8);
+        assert_eq!((best, other), (not_judged, not_judged));
+        assert!(interval.is_some_and(|interval| interval.low > 1.0), "it is shown all the same");
+        assert_eq!((of(8.0).0, of(8.0).1), (Verdict::Best, Verdict::Worse(Rule::Interval)));
+    }
+
+    #[test]
+    fn fewer_blocks_decide_by_threshold_where_likeness_is_asked_for() {
+        let terms = Terms { few: Few::Threshold, ..Terms::default() };
+        let decide = |stores: &[Series<usize>], better| decide_on(stores, better, terms);
         let stores = [series(&[1.06]), series(&[1.0]), series(&[1.05]), series(&[])];
         let standings = decide(&stores, Better::Lower);
         assert_eq!(winners_of(&standings), [1, 2]);
@@ -590,15 +631,8 @@ pub(crate) mod tests {
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
         let second = on(&[of(25_000.0), of(25_500.0)], Better::Lower);
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Interval)));
-        // With one block: 10 % of 100 ns is beyond the threshold, and no more than the clock tells.
-        let second = on(&[series(&[100.0]), series(&[109.9])], Better::Lower);
-        assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
-        let second = on(&[series(&[100.0]), series(&[111.0])], Better::Lower);
-        assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Threshold)));
         // A store that ties already, ties by its own rule.
-        assert_eq!(
-            on(&[series(&[100.0]), series(&[104.0])], Better::Lower).verdict.rule(),
-            Some(Rule::Threshold)
-        );
+        let varied = [series(&[100.0, 104.0, 99.0]), series(&[104.0, 99.0, 103.0])];
+        assert_eq!(on(&varied, Better::Lower).verdict.rule(), Some(Rule::Interval));
     }
 }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::order;
-use super::place::{Terms, decide_on};
-use crate::stats::{Better, MIN_BLOCKS, Ratio, Series};
+use super::place::{Standing, Terms, decide_on, led};
+use super::{Verdict, order};
+use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 
 /// The blocks that all figures of a ranking are from, and the stores that have them, by their positions: those that were measured most
 /// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts
@@ -38,15 +38,24 @@ pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<
         aims.iter().any(|(stores, terms)| {
             let pair = [within(&stores[a], &stores[b]), within(&stores[b], &stores[a])];
             let standings = decide_on(&pair, Better::Lower, *terms);
-            matches!(standings.as_slice(), [best, other] if best.index == 0 && !other.verdict.wins())
+            matches!(standings[..], [Standing { index: 0, .. }, Standing { verdict: Verdict::Worse(_), .. }])
         })
     };
     let first = |own: usize| (0..stores).find(|other| better(*other, own) && !better(own, *other));
     (0..stores).map(first).collect()
 }
 
+/// Stores ranked for a recommendation, of which less is better: the first is the best that none beats ([`beaten_by`]), of those that may be
+/// the best.
+pub fn ranked<K: Ord>(stores: &[Series<K>], terms: Terms, beaten_by: &[Option<usize>]) -> Vec<Standing> {
+    let standings = decide_on(stores, Better::Lower, terms);
+    let mut good = standings.iter().filter(|standing| standing.verdict.wins());
+    let first = good.find(|standing| beaten_by[standing.index].is_none()).map(|standing| standing.index);
+    led(first, stores, Better::Lower, terms)
+}
+
 /// The best of some stores, of which less is better, where one's `own` figures are neither the best nor may be; and how many times worse
-/// they are. `None` also where it has none. A store that was given up by the question's own goal may be the best by another: all are
+/// they are. Of fewer than [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. `None` also where it has none. A store that was given up by the question's own goal may be the best by another: all are
 /// compared in the blocks in which it ran.
 pub fn better_than<K: Ord + Copy>(
     stores: &[Series<K>],
@@ -60,7 +69,9 @@ pub fn better_than<K: Ord + Copy>(
     let standings = decide_on(&there, Better::Lower, terms);
     let first = standings.first()?.index;
     let own = standings.iter().find(|standing| standing.index == own)?;
-    (!own.verdict.wins()).then_some((first, own.times_worse))
+    let looks = own.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
+    let is_worse = matches!(own.verdict, Verdict::Worse(_));
+    (is_worse || matches!(own.verdict, Verdict::Candidate(_) if looks)).then_some((first, own.times_worse))
 }
 
 /// Whether a store that is not ranked is better than the recommended one, wherever both were measured.
@@ -103,6 +114,21 @@ mod tests {
         let (speed, space) = (aim([1.0, 2.0, 2.0]), aim([5.0, 5.0, 1.0]));
         assert_eq!(beaten_by(&[speed, space]), [None, Some(0), None]);
         assert_eq!(beaten_by::<u32>(&[]), []);
+    }
+
+    #[test]
+    fn of_those_that_tie_one_that_none_beats_comes_first() {
+        // Both are as quick, as far as trials tell; the second takes less disk.
+        let speed = [series(&[(0, 1.0), (1, 1.0), (2, 1.0)]), series(&[(0, 1.3), (1, 0.9), (2, 1.0)])];
+        let space = vec![blocks(3, 7.0), blocks(3, 1.0)];
+        let terms = Terms::default();
+        let beaten = beaten_by(&[(speed.to_vec(), terms), (space, terms)]);
+        let order = |beaten: &[Option<usize>]| {
+            let ranked = ranked(&speed, terms, beaten);
+            ranked.iter().map(|standing| (standing.index, standing.verdict.wins())).collect::<Vec<_>>()
+        };
+        assert_eq!((beaten[0], order(&[None, None])), (Some(1), vec![(0, true), (1, true)]));
+        assert_eq!(order(&beaten), [(1, true), (0, true)]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use crate::data::matrix::{Figure, MEMORY, Matrix, Row};
+use crate::data::matrix::{Contest, Figure, MEMORY, Matrix, Row};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::{and, joined};
 use crate::data::why::Why;
@@ -63,10 +63,13 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     stores.sort_unstable();
     stores.dedup();
     match stores.as_slice() {
-        [] if is_saturated(matrix, &of) => {
+        [] if any_contest(matrix, &of, is_saturated) => {
             Html::of("Saturated: nothing kept up with the rate asked for, so no latency is ranked.")
         }
         [] => Html::of("No figures here."),
+        _ if any_contest(matrix, &of, Contest::is_not_judged) => {
+            Html::of("Not judged: other programs left too few processors.")
+        }
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
             and(several),
@@ -75,10 +78,13 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     }
 }
 
-/// Whether any figure of some rows is missing because the rate asked for was not kept up with.
-fn is_saturated(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> bool {
-    let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
-    contests.flat_map(|contest| &contest.absent).any(|absent| absent.why == Why::Saturated)
+fn any_contest(matrix: &Matrix, of: impl Fn(&Row) -> bool, is: fn(&Contest) -> bool) -> bool {
+    matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests).any(is)
+}
+
+/// Whether any figure is missing because the rate asked for was not kept up with.
+fn is_saturated(contest: &Contest) -> bool {
+    contest.absent.iter().any(|absent| absent.why == Why::Saturated)
 }
 
 fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {
@@ -124,10 +130,12 @@ fn verdicts(matrix: &Matrix) -> Vec<Verdict<'_>> {
 
 /// An answer's first sentences.
 fn lead(matrix: &Matrix, verdicts: &[Verdict<'_>]) -> Html {
-    match short::tie(matrix) {
-        Some(tie) => tie,
-        None => Html::joined(short::nearest(matrix).into_iter().chain([short::lead(verdicts)]), " "),
-    }
+    let told = match short::tie(matrix) {
+        Some(tie) => [Some(tie), None],
+        None => [short::nearest(matrix), Some(short::lead(verdicts))],
+    };
+    let told = told.into_iter().chain([short::not_judged(matrix)]).flatten();
+    Html::joined(told.filter(|sentence| !sentence.is_empty()), " ")
 }
 
 fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
@@ -176,7 +184,7 @@ fn close(matrix: &Matrix, address: &str) -> Tag {
     let mut ties: BTreeMap<(usize, usize), (&Row, &Position, Vec<&str>)> = BTreeMap::new();
     for (number, row) in matrix.rows.iter().enumerate() {
         for (column, (place, contest)) in matrix.columns.iter().zip(&row.contests).enumerate() {
-            held += usize::from(contest.contenders.len() > 1);
+            held += usize::from(contest.contenders.len() > 1 && !contest.is_not_judged());
             let winners: Vec<&str> = contest.winners().map(|winner| winner.store.as_str()).collect();
             if winners.len() > 1 {
                 ties.insert((number, column), (row, place, winners));

@@ -9,7 +9,7 @@ use crate::judge::{Rule, Verdict};
 /// Standings by the cells' numbers; `null` where a store has no figure.
 #[derive(Debug, Serialize)]
 pub struct Contests {
-    /// 0: the best; 1: too close to call with it; 2: neither.
+    /// 0: the best; 1: too close to call with it; 2: neither; 3: not judged.
     standing: Vec<Option<u8>>,
     /// The factor by which it is worse than the best.
     times: Vec<Option<f64>>,
@@ -37,6 +37,7 @@ impl Contests {
     pub fn set(&mut self, cell: usize, contender: &Contender) {
         self.standing[cell] = Some(match contender.verdict {
             Verdict::Best => 0,
+            Verdict::NotJudged(_) => 3,
             other if other.wins() => 1,
             _ => 2,
         });
@@ -44,7 +45,6 @@ impl Contests {
             Rule::Interval => 0,
             Rule::Threshold => 1,
             Rule::Clock => 2,
-            Rule::Seldom => 3,
             Rule::Scatter => 4,
             Rule::Open => 5,
             Rule::Crowded => 6,

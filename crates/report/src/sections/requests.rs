@@ -48,8 +48,8 @@ const REQUESTS: Shape = Shape {
 };
 
 const LEGEND: &str = "Requests are those that the disk answered during an operation, whoever made them, over the operations, warm-ups \
-     included: what a store leaves to the kernel, or to threads of its own, counts where it reached the disk. disk: the times that the \
-     model gave them, one after the other; mean: the operation's mean latency; mostly: the kind of request that takes most of the disk's time. Seeks are those of a hard disk.";
+     included: what a store leaves to the kernel, or to threads of its own, counts where it reached the disk. disk: the time that its \
+     model was busy with them; mean: the operation's mean latency; mostly: the kind of request that takes most of the disk's time. Seeks are those of a hard disk.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();
@@ -153,7 +153,7 @@ fn sentence(store: &str, one: &Asked) -> String {
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let own = one.latency_ns.unwrap_or_default();
-    let disk = one.each(asked.modelled_ns);
+    let (disk, late) = (one.each(asked.modelled_ns), one.each(asked.late_ns));
     let share = if own > 0.0 { disk / own } else { 0.0 };
     let name = match &one.part {
         Part::Operation { name, mixed: false, puts_back: false } if name != OVERALL => {
@@ -166,6 +166,13 @@ fn sentence(store: &str, one: &Asked) -> String {
         Some((_, why)) if share >= 0.5 => {
             format!("{head}. Of the {} that the disk takes for them: {why}.", rough_ns(disk))
         }
+        _ if disk + late >= own / 2.0 => format!(
+            "{head}. The disk takes {} for them, {} of the operation's {}, and is simulated {} late.",
+            rough_ns(disk),
+            percent(share),
+            rough_ns(own),
+            rough_ns(late)
+        ),
         _ => format!(
             "{head}. The disk takes {} for them, {} of the operation's {}: it is slow by something else.",
             rough_ns(disk),

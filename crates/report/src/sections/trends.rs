@@ -5,7 +5,7 @@ use storebench_core::result::Measured;
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::data::rounds::{Figure, Growth, LAST, growth, trend};
+use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
 use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
 use crate::stats::trend::Trend;
 
@@ -32,6 +32,7 @@ const TRENDS: Shape = Shape {
         Column::real("speed_a_round", Unit::Share).at(Place::Line, "a round"),
         Column::text("files_trend").at(Place::Line, "files"),
         Column::real("files_a_round", Unit::Share).at(Place::Line, "a round"),
+        Column::real("files_of_written", Unit::Share).at(Place::Line, "of what is written"),
         Column::whole("rounds_until_twice").at(Place::Line, "twice as large after"),
     ],
 };
@@ -39,7 +40,8 @@ const TRENDS: Shape = Shape {
 const LEGEND: &str = "\
 a round: by how much operations per second and the space of the files change from one of the last five rounds to the next (the median of \
 all slopes), as a share of the last. rises, falls: Kendall's test over the trials together tells that from no trend, at 5 %: so in one of \
-twenty cases where there is none. With one trial each of the five must be more than the one before it, or each less. twice as large after: so many more rounds at this \
+twenty cases where there is none. With one trial each of the five must be more than the one before it, or each less. of what is written: what files that rise keep of \
+each byte of values. twice as large after: so many more rounds at this \
 pace, where the files rise, at least 64 MiB of values were written in the five, and more than half of the files is left when the store is \
 closed: otherwise logs, and what is not merged yet, can be what grows.";
 
@@ -65,6 +67,7 @@ fn cells(trials: &[&Measured], speed: Trend, files: Trend) -> Row {
         ("speed_a_round", Cell::real(speed.per_step)),
         ("files_trend", Cell::text(word(files))),
         ("files_a_round", Cell::real(files.per_step)),
+        ("files_of_written", Cell::or_none(kept_of_written(trials, files), Cell::real)),
         ("rounds_until_twice", Cell::or_none(rounds_until_twice(trials), Cell::count)),
     ]
 }

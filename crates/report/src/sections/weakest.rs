@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::{Measured, OVERALL, Round};
+use storebench_core::result::{Measured, OVERALL, Recovery, Round};
 use storebench_core::units::three_digits;
 
 use crate::column::Unit;
 use crate::column::checks::{FILES_GIVEN_BACK, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
+use crate::data::contention;
 use crate::data::matrix::Sorted;
-use crate::data::merge::{Entry, Group, Merged, measured};
+use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::data::names::joined;
+use crate::judge::Verdict;
+use crate::judge::place::{Terms, decide_on};
 use crate::layout::words::position_among;
 use crate::section::{Block, Cell, Column, Open, Section, Seen, Shape, Stands, Table};
-use crate::stats;
+use crate::stats::{self, Better, Series};
 
 /// The section.
 pub const SECTION: Section = Section {
@@ -41,77 +44,79 @@ const WEAKEST: Shape = Shape {
 };
 
 const LEGEND: &str = "\
-Of all properties and positions the one in which the store's median over its trials is the most times the median of the other stores there, \
-and at least 1.2 times. The properties: the mean time of all calls; the longest call; operations per second in the first tenth over those in \
+Of all properties and positions the one in which the store is worse than the best, as trials tell, and its median over its trials is the \
+most times the median of the other stores there, and at least 1.2 times. Beside other programs no times are compared. The properties: the \
+mean time of all calls; the longest call; the times that creating and opening it take; operations per second in the first tenth over those in \
 the last; the files while all is there, over the values; the files when nine tenths of the records are gone, and when the engine has given \
 space back, or could not, over those before; a scan of the aged set over one of the fresh set. Files below 1 MiB count as 1 MiB, and what is \
-left of them counts where more than 1 MiB of values was removed. A longest call need not come again: few trials name candidates.";
+left of them counts where more than 1 MiB of values was removed. A longest call need not come again.";
 
 /// A store that is less behind is not behind.
 const LEAST_TIMES: f64 = 1.2;
 
-/// A property: more of it is worse.
-struct Property {
-    name: &'static str,
-    unit: Unit,
-    of: fn(&Measured) -> Option<f64>,
-    /// As much as a value is taken for, to compare it.
-    least: fn(&Measured) -> f64,
-    /// A sentence's words before the value and after it.
-    says: (&'static str, &'static str),
+/// A property, of which more is worse: its name, its unit, its value, and a sentence's words before that and after it.
+struct Property(&'static str, Unit, fn(&Measured) -> Option<f64>, (&'static str, &'static str));
+
+const PAUSE: &str = "pause";
+
+const PROPERTIES: [Property; 9] = [
+    Property("latency", Unit::Nanoseconds, latency, ("a call takes", "in the mean")),
+    Property(PAUSE, Unit::Nanoseconds, longest, ("the longest call took", "")),
+    Property("creation", Unit::Nanoseconds, |m| positive(recovery(m)?.created_ns), ("creating it takes", "")),
+    Property(
+        "opening",
+        Unit::Nanoseconds,
+        |m| positive(recovery(m)?.closed.open_ns),
+        ("opening it takes", ""),
+    ),
+    Property(
+        "slowing down",
+        Unit::Count,
+        slowing_down,
+        ("it was", "times as fast in the first tenth as in the last"),
+    ),
+    Property("files", Unit::Share, files, ("the files take", "of the bytes of the values")),
+    Property(
+        "after removing",
+        Unit::Share,
+        |m| FILES_LEFT.of_trial(m).filter(|_| removed_much(m)),
+        ("with nine tenths of the records removed the files take", "of what they took"),
+    ),
+    Property(
+        "after giving back",
+        Unit::Share,
+        |m| given_back(m).filter(|_| removed_much(m)),
+        ("at last, with a tenth of the records, the files take", "of what they took"),
+    ),
+    Property(
+        "scan",
+        Unit::Count,
+        |m| SCAN_AGED.of_trial(m),
+        ("a scan of the aged set takes", "times as long as one of the fresh set"),
+    ),
+];
+
+fn latency(measured: &Measured) -> Option<f64> {
+    measured.operation(OVERALL)?.per_second().map(|rate| 1e9 / rate)
 }
 
-const PROPERTIES: [Property; 7] = [
-    Property {
-        name: "latency",
-        unit: Unit::Nanoseconds,
-        of: |m| m.operation(OVERALL)?.per_second().map(|rate| 1e9 / rate),
-        least: |_| 0.0,
-        says: ("a call takes", "in the mean"),
-    },
-    Property {
-        name: "pause",
-        unit: Unit::Nanoseconds,
-        of: |m| Some(m.operation(OVERALL)?.latency.max_ns as f64),
-        least: |_| 0.0,
-        says: ("the longest call took", ""),
-    },
-    Property {
-        name: "slowing down",
-        unit: Unit::Count,
-        of: slowing_down,
-        least: |_| 0.0,
-        says: ("it was", "times as fast in the first tenth as in the last"),
-    },
-    Property {
-        name: "files",
-        unit: Unit::Share,
-        of: |m| m.known_disk().and(m.space_amplification()),
-        least: |m| LITTLE_DISK / m.stored.value_bytes as f64,
-        says: ("the files take", "of the bytes of the values"),
-    },
-    Property {
-        name: "after removing",
-        unit: Unit::Share,
-        of: |m| FILES_LEFT.of_trial(m).filter(|_| removed_much(m)),
-        least: |_| 0.0,
-        says: ("with nine tenths of the records removed the files take", "of what they took"),
-    },
-    Property {
-        name: "after giving back",
-        unit: Unit::Share,
-        of: |m| given_back(m).filter(|_| removed_much(m)),
-        least: |_| 0.0,
-        says: ("at last, with a tenth of the records, the files take", "of what they took"),
-    },
-    Property {
-        name: "scan",
-        unit: Unit::Count,
-        of: |m| SCAN_AGED.of_trial(m),
-        least: |_| 0.0,
-        says: ("a scan of the aged set takes", "times as long as one of the fresh set"),
-    },
-];
+fn longest(measured: &Measured) -> Option<f64> {
+    Some(measured.operation(OVERALL)?.latency.max_ns as f64)
+}
+
+fn recovery(measured: &Measured) -> Option<&Recovery> {
+    measured.recovery_check.as_ref()?.sizes.last()
+}
+
+fn positive(ns: u64) -> Option<f64> {
+    (ns > 0).then_some(ns as f64)
+}
+
+/// Files that take less than [`LITTLE_DISK`] count as that.
+fn files(measured: &Measured) -> Option<f64> {
+    let share = measured.known_disk().and(measured.space_amplification())?;
+    Some(share.max(LITTLE_DISK / measured.stored.value_bytes as f64))
+}
 
 /// Whether so much was removed that the files tell more of it than of an engine's logs and least sizes.
 fn removed_much(measured: &Measured) -> bool {
@@ -141,13 +146,14 @@ struct Weakest {
     value: f64,
     times: f64,
     stores: usize,
+    is_candidate: bool,
 }
 
 impl Weakest {
     /// In a sentence.
     fn sentence(&self, store: &str) -> String {
-        let (before, after) = self.property.says;
-        let value = self.property.unit.show(self.value);
+        let (before, after) = self.property.3;
+        let value = self.property.1.show(self.value);
         let words = [before, value.as_str(), after].into_iter().filter(|words| !words.is_empty());
         let words = words.collect::<Vec<_>>().join(" ");
         let others = match self.stores - 1 {
@@ -155,7 +161,8 @@ impl Weakest {
             others => format!("the median of the {others} others"),
         };
         let name = joined([store, self.at.as_str()]);
-        format!("{name}: {words}, {} times {others}.", three_digits(self.times))
+        let few = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
+        format!("{name}: {words}, {} times {others}{few}.", three_digits(self.times))
     }
 }
 
@@ -174,7 +181,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("hardware", Cell::text(&group.key.hardware)),
                     ("title", Cell::text(&at)),
                     ("store", Cell::text(&store)),
-                    ("property", Cell::text(weakest.property.name)),
+                    ("property", Cell::text(weakest.property.0)),
                     ("value", Cell::real(weakest.value)),
                     ("times_median", Cell::real(weakest.times)),
                     ("stores", Cell::whole(weakest.stores)),
@@ -192,43 +199,41 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.into_iter().chain([Block::Table(table), Block::Note(LEGEND.into())]).collect()
 }
 
-/// A store's value at a position, and what it is taken for.
-struct Standing<'a> {
-    store: &'a str,
-    value: f64,
-    compared: f64,
+/// A property of a store by block: only what lives a life has all of them.
+fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
+    let trials = measured(entries).into_iter().filter(|(_, measured)| measured.giving_back.is_some());
+    trials.filter_map(|(block, measured)| Some((block, (property.2)(measured)?))).collect()
 }
 
 fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
     let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
     let sorted = Sorted::new(merged, group);
     let positions: Vec<_> = sorted.entries.keys().collect();
+    let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     for (position, here) in &sorted.entries {
+        let contention = contention::of(&headers, here.values().flatten());
         for property in &PROPERTIES {
-            let here = here.iter().filter_map(|(store, entries)| standing(property, store, entries));
-            let here: Vec<Standing<'_>> = here.collect();
-            for one in &here {
-                let others = here.iter().filter(|other| other.store != one.store);
-                let middle = median(others.map(|other| other.compared)).filter(|middle| *middle > 0.0);
-                let Some(times) = middle.map(|middle| one.compared / middle) else { continue };
-                let is_weaker = all.get(one.store).is_none_or(|weakest| times > weakest.times);
-                if times >= LEAST_TIMES && is_weaker {
+            let figures = here.iter().map(|(store, entries)| (store, series(property, entries)));
+            let (stores, figures): (Vec<_>, Vec<_>) = figures.filter(|(_, s)| !s.is_empty()).unzip();
+            let middles: Vec<f64> = figures.iter().filter_map(|one| median(one.values().copied())).collect();
+            let terms = Terms::default().during(contention, property.1 != Unit::Share);
+            for standing in decide_on(&figures, Better::Lower, terms) {
+                let (own, is_candidate) = (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
+                let others = middles.iter().enumerate().filter(|(other, _)| *other != own);
+                let middle = median(others.map(|(_, middle)| *middle)).filter(|middle| *middle > 0.0);
+                let Some(times) = middle.map(|middle| middles[own] / middle) else { continue };
+                let is_weaker = all.get(&**stores[own]).is_none_or(|weakest| times > weakest.times);
+                let is_told = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
+                if times >= LEAST_TIMES && is_weaker && is_told {
                     let at = position_among(position, &positions);
-                    let weakest = Weakest { property, at, value: one.value, times, stores: here.len() };
-                    all.insert(one.store.to_owned(), weakest);
+                    // Of the longest call the longest of all trials is told, as everywhere.
+                    let longest = figures[own].values().copied().reduce(f64::max);
+                    let value = longest.filter(|_| property.0 == PAUSE).unwrap_or(middles[own]);
+                    let (name, stores) = (stores[own].to_string(), stores.len());
+                    all.insert(name, Weakest { property, at, value, times, stores, is_candidate });
                 }
             }
         }
     }
     all
-}
-
-fn standing<'a>(property: &Property, store: &'a str, entries: &[Entry<'_>]) -> Option<Standing<'a>> {
-    // Only what lives a life has all of them.
-    let trials = measured(entries).into_iter().map(|(_, measured)| measured);
-    let trials: Vec<&Measured> = trials.filter(|measured| measured.giving_back.is_some()).collect();
-    let values = || trials.iter().filter_map(|one| Some((*one, (property.of)(one)?)));
-    let value = median(values().map(|(_, value)| value))?;
-    let compared = median(values().map(|(one, value)| value.max((property.least)(one))))?;
-    Some(Standing { store, value, compared })
 }

@@ -153,7 +153,7 @@ pub struct Bout {
     pub candidate: [Vec<(String, Option<f64>)>; 2],
     /// Places where trials can't tell which is better.
     pub close: usize,
-    /// Places where too few trials leave both as candidates.
+    /// Places where too few trials, or too few processors, tell nothing of either.
     pub open: usize,
 }
 
@@ -438,7 +438,7 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
         let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
-        match place::pair(best, other) {
+        match place::pair(other) {
             Pair::Better => bout.won[winner].push(won),
             Pair::Candidate => bout.candidate[winner].push(won),
             Pair::Close => bout.close += 1,

@@ -42,7 +42,7 @@ pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
         " against those of ",
         store_link(UP, b),
         ". The two are ranked by themselves, by the rules of every report: one is better where the interval of their ratio, \
-         paired by block, leaves out 1. Of few trials there are only candidates.",
+         paired by block, leaves out 1. Of few trials, and where other programs took the processors, neither is told.",
     ));
     page(
         &format!("{a} against {b}"),
@@ -128,7 +128,7 @@ fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
             lines.push(line(text, at));
         }
     }
-    let undecided = [(close, "too close to call"), (open, "both are candidates")];
+    let undecided = [(close, "too close to call"), (open, "neither is told")];
     for (number, words) in undecided.into_iter().filter(|(number, _)| **number > 0) {
         let words =
             if *number == places { words.to_owned() } else { format!("{words} in {number} of {places}") };

@@ -129,6 +129,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
 fn standing(contest: &Contest, one: &Contender) -> String {
     match status(&contest.contenders, one) {
         Status::Alone => "nothing to compare with".into(),
+        Status::NotJudged => "not judged".into(),
         Status::Candidate => "a candidate".into(),
         Status::Best => "the best here".into(),
         Status::Tied => "too close to call".into(),

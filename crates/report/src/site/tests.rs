@@ -146,7 +146,7 @@ fn one_trial_names_candidates_and_three_a_winner() {
     let rows: Vec<&str> = rows.split("<tr>").skip(1).collect();
     assert_eq!(rows.len(), 2, "a row for each machine");
     assert!(rows[0].contains("box") && rows[0].contains("<b>a</b>, 3.00x"), "{}", rows[0]);
-    assert!(rows[1].contains("other") && rows[1].contains("both are candidates"), "{}", rows[1]);
+    assert!(rows[1].contains("other") && rows[1].contains("neither is told"), "{}", rows[1]);
     assert!(!rows[1].contains("<b>a</b>"), "{}", rows[1]);
 }
 

@@ -112,7 +112,7 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         silent.into_iter().partition(|(label, _)| label == NOT_APPLICABLE);
     let labels: Vec<&str> = silent.iter().map(|(label, _)| label.as_str()).collect();
     if !labels.is_empty() {
-        let line = format!("Nothing was measured of: {}.", labels.join("; "));
+        let line = format!("None of the findings could be checked at: {}.", labels.join("; "));
         out.push_str(&wrap(&line, style.width, "  "));
     }
     for (_, counts) in elsewhere {

@@ -77,7 +77,16 @@ fn machine(run: &Run) -> Vec<String> {
         virtualisation.clone().unwrap_or_else(unknown),
     )];
     lines.extend(run.header.places.iter().map(|info| place(info, &run.header.environment)));
+    lines.extend(settings(run));
     lines
+}
+
+/// The settings of stores that hold in the whole run.
+fn settings(run: &Run) -> Option<String> {
+    let plan = run.plan()?;
+    let all = plan.settings.iter().flat_map(|(store, all)| all.iter().map(move |one| (store, one)));
+    let all: Vec<String> = all.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
+    (!all.is_empty()).then(|| format!("settings: {}", all.join(", ")))
 }
 
 fn place(place: &PlaceInfo, environment: &Environment) -> String {

@@ -191,7 +191,7 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
 /// Checks that a run has results of its own parts alone.
 fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
     let Some(split) = split else { return Ok(()) };
-    let Run { header, trials } = &part.run;
+    let Run { header, trials, .. } = &part.run;
     let mut cells =
         trials.iter().map(|trial| &trial.cell).chain(header.left_out.iter().map(|left| &left.cell));
     let Some(other) = cells.find(|cell| !split.covers(&part.parts, cell)) else { return Ok(()) };

@@ -15,16 +15,16 @@ use crate::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode").tune(&["EXCLUSIVE"]).costing("no other connection can open the file, not even to read"),
     SettingDef::new("page_size", "a size, a power of two from 512 bytes to 64 KiB", "4096", "what the file is read and written in").bytes().read_by("PRAGMA page_size, when the file is there").tune(&["1024", "8192", "16384", "65536"]),
-    SettingDef::new("auto_vacuum", "NONE, FULL or INCREMENTAL", "NONE", "FULL gives free pages back to the file system at each commit, INCREMENTAL when it is told to").read_by("PRAGMA auto_vacuum"),
+    SettingDef::new("auto_vacuum", "NONE, FULL or INCREMENTAL", "NONE", "FULL gives free pages back to the file system at each commit, INCREMENTAL when it is told to").read_by("PRAGMA auto_vacuum").numbered(&["NONE", "FULL", "INCREMENTAL"]),
     SettingDef::new("journal_mode", "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF", "DELETE, or the guarantee's", "how a transaction is undone, and what a commit writes").promising("MEMORY and OFF are none: a kill can damage the file").read_by("PRAGMA journal_mode").tune(&["WAL", "PERSIST", "TRUNCATE", "OFF"]),
-    SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous"),
-    SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync"),
+    SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous").numbered(&["OFF", "NORMAL", "FULL", "EXTRA"]),
+    SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync").numbered(&["false", "true"]),
     SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size").share(CACHE_SHARE).tune(&["-8000", "-32000", "-128000"]),
     SettingDef::new("mmap_size", "a size up to 2,147,418,112 bytes", "0", "how much of the file is mapped in place of being read").bytes().read_by("PRAGMA mmap_size").tune(&["268435456"]).costing("an error of the disk while reading ends the process with a signal"),
-    SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built"),
+    SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built").numbered(&["DEFAULT", "FILE", "MEMORY"]),
     SettingDef::new("wal_autocheckpoint", "pages; 0: never", "1000", "how long the WAL grows until a commit copies it into the file; with WAL alone").read_by("PRAGMA wal_autocheckpoint").tune(&["100", "10000"]),
     SettingDef::new("journal_size_limit", "a size; -1: all", "-1", "how much of a journal or WAL is kept after use; with WAL, PERSIST or EXCLUSIVE alone").bytes().read_by("PRAGMA journal_size_limit"),
-    SettingDef::new("secure_delete", "false, true or FAST", "false", "whether what is deleted is overwritten with zeros").read_by("PRAGMA secure_delete"),
+    SettingDef::new("secure_delete", "false, true or FAST", "false", "whether what is deleted is overwritten with zeros").read_by("PRAGMA secure_delete").numbered(&["false", "true", "FAST"]),
     SettingDef::new("busy_timeout", "milliseconds", "60000", "how long a session waits for another's lock").read_by("PRAGMA busy_timeout"),
 ];
 
@@ -189,16 +189,9 @@ fn one_word(name: &str, text: &str) -> Result<String> {
 
 /// The values that SQLite takes as words and reads back as numbers, in one form: lower case, and the number.
 fn number_of(name: &str, value: &str) -> String {
-    let value = value.to_ascii_lowercase();
-    let words: &[&str] = match name {
-        "synchronous" => &["off", "normal", "full", "extra"],
-        "auto_vacuum" => &["none", "full", "incremental"],
-        "fullfsync" => &["false", "true"],
-        "secure_delete" => &["false", "true", "fast"],
-        "temp_store" => &["default", "file", "memory"],
-        _ => &[],
-    };
-    words.iter().position(|word| *word == value).map_or(value, |number| number.to_string())
+    let words = SETTINGS.iter().find(|def| def.name == name).map_or(&[][..], |def| def.numbered);
+    let number = words.iter().position(|word| word.eq_ignore_ascii_case(value));
+    number.map_or_else(|| value.to_ascii_lowercase(), |number| number.to_string())
 }
 
 /// The value of one PRAGMA as SQLite reads it back; empty where it answers nothing.

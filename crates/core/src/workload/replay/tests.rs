@@ -102,7 +102,7 @@ fn a_scan_begins_in_its_place_and_ends_with_its_family() {
         (behind.as_str(), 0, 1),
     ] {
         for load in ["read-first", "nothing"] {
-            let measured = play(short.clone(), text, "1", &[(&LOAD, load)]).unwrap();
+            let measured = play(short.clone(), text, "1", &[("load", load)]).unwrap();
             let scan = measured.operation("scan").unwrap();
             assert_eq!((scan.count, scan.value_bytes), (1, bytes), "{text}");
             assert_eq!((measured.load.records, measured.stored.records), (0, records), "{text}");

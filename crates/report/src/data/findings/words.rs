@@ -64,7 +64,9 @@ pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
     } else if finding.tally.missing > 0 {
         takes.push(lacks(finding));
     }
-    if finding.tally.close > 0 {
+    if finding.crowded {
+        takes.push("a run with nothing else running: other programs left too few processors".to_owned());
+    } else if finding.tally.close > 0 {
         let checks = counted(finding.tally.close, "check");
         takes.push(format!("more trials (--trials) for {checks} that these can't tell"));
     }

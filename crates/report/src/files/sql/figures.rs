@@ -117,7 +117,6 @@ fn one(
             Rule::Threshold => "threshold",
             Rule::Clock => "clock",
             Rule::Little => "little",
-            Rule::Seldom => "seldom",
         });
         let fields: Vec<Field<'_>> = vec![
             ("hardware", text(&group.key.hardware)),

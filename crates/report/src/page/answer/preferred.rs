@@ -4,7 +4,7 @@ use storebench_core::axis::Value;
 use storebench_core::cell::Axis;
 
 use crate::data::matrix::{Contest, Figure, Matrix, Row};
-use crate::judge::combinations;
+use crate::judge::combinations::{self, Preferred};
 use crate::judge::place::Contender;
 use crate::layout::{Position, words};
 
@@ -50,13 +50,14 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// The combinations of some rows in which stores can be compared: two or more have a figure.
+/// The combinations of some rows in which stores can be compared: two or more have a figure, and are judged.
 pub fn held<'a>(rows: &[&'a Row], matrix: &'a Matrix) -> Vec<Spot<'a>> {
     let of_row = |row: &&'a Row| {
         let row = *row;
         matrix.columns.iter().zip(&row.contests).map(move |(place, contest)| Spot { row, place, contest })
     };
-    rows.iter().flat_map(of_row).filter(|spot| spot.contest.contenders.len() > 1).collect()
+    let is_held = |spot: &Spot<'_>| spot.contest.contenders.len() > 1 && !spot.contest.is_not_judged();
+    rows.iter().flat_map(of_row).filter(is_held).collect()
 }
 
 /// The rankings at some combinations.
@@ -92,9 +93,9 @@ impl<'a> Part<'a> {
         combinations::most_often(&ranked(&self.spots))
     }
 
-    /// Whether the store is the best by itself anywhere, or is preferred for being near the best.
-    pub fn is_decided(&self) -> bool {
-        self.store.is_some_and(|store| combinations::is_decided_for(&ranked(&self.spots), store))
+    /// Why the store is preferred; `None` where none is.
+    pub fn why(&self) -> Option<Preferred> {
+        self.store.map(|store| combinations::is_decided_for(&ranked(&self.spots), store))
     }
 
     /// The stores that are too close to call with it, those that are so most often first.

@@ -8,14 +8,12 @@ use storebench_core::units::{grouped, three_digits};
 use super::evidence::name;
 use super::preferred::{By, Part, Spot, Verdict, held, ranked};
 use super::{at, few, link, nothing_to_compare, strong};
-use crate::column::Unit;
-use crate::data::matrix::{Figure, Matrix, Row};
+use crate::column::{PEAK_WITH_PAGE_CACHE, Unit};
+use crate::data::matrix::{Figure, MEMORY, Matrix, Row};
 use crate::data::names::and;
-use crate::data::spread;
-use crate::judge::combinations::{Together, most_often, nearest_of_all, together};
+use crate::judge::combinations::{Preferred, Together, most_often, nearest_of_all, together};
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
-use crate::stats::Interval;
 
 /// The words where no comparison has a single winner: then no store is best at anything.
 pub fn tie(matrix: &Matrix) -> Option<Html> {
@@ -53,6 +51,16 @@ pub fn tie(matrix: &Matrix) -> Option<Html> {
     Some(Html::of((says, often)))
 }
 
+/// The comparisons of which nothing is said, as other programs left too few processors; `None` where there are none.
+pub fn not_judged(matrix: &Matrix) -> Option<Html> {
+    let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
+    let number = contests().filter(|contest| contest.is_not_judged()).count();
+    let all = contests().filter(|contest| contest.contenders.len() > 1).count();
+    let (number, all) = (grouped(number as u64), grouped(all as u64));
+    let why = "as other programs left too few processors";
+    (number != "0").then(|| Html::of(format!("Not judged: {number} of {all} comparisons, {why}.")))
+}
+
 /// The store that is best overall, and how far it ever is behind; `None` where nothing can be
 /// compared, where there is only one combination, of which the table says it all, and where all are too close to call.
 pub fn nearest(matrix: &Matrix) -> Option<Html> {
@@ -71,41 +79,41 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
         (true, 0) => " is the best everywhere".to_owned(),
         (true, _) => format!(" is the best wherever it was measured; not measured in {without} combinations"),
         _ => {
-            let text = format!(
-                " {}: on average {}x{} the best latency over {} combinations, at worst {}x ({})",
-                if nearest.tied.is_empty() {
-                    "is best overall".to_owned()
-                } else {
-                    format!("looks best overall, too close to call with {}", few(&nearest.tied))
-                },
-                three_digits(nearest.times.value),
-                spread::after(nearest.times.interval.filter(reaches), three_digits),
-                grouped(nearest.shared as u64),
+            let won = spots.iter().filter(|spot| spot.is_won_by(nearest.store)).count();
+            let shared = match nearest.shared == spots.len() {
+                true => String::new(),
+                false => format!(" over the {} that all have", grouped(nearest.shared as u64)),
+            };
+            let mut text = format!(
+                " is the best or tied in {} of {} comparisons, {}x the best latency on average{shared}, at worst {}x ({})",
+                grouped(won as u64),
+                grouped(spots.len() as u64),
+                three_digits(nearest.times),
                 three_digits(most),
                 at(&spot.row.figure, &spot.at())
             );
+            let next = nearest.next.map(|(store, times)| format!("; next {store}, {}x", three_digits(times)));
+            text.extend(next);
             if without > 0 { format!("{text}; not measured in {without}") } else { text }
         }
     };
     Some(Html::of((strong(nearest.store), says, ".")))
 }
 
-/// Whether an interval's ends differ where three digits are shown.
-fn reaches(interval: &Interval) -> bool {
-    three_digits(interval.low) != three_digits(interval.high)
-}
-
 /// The tasks that each store is best at throughout, those that are too close to call, and those that no store is best at.
 pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
     let mut by_store: IndexMap<&str, Vec<String>> = IndexMap::new();
     let (mut close, mut depends, mut none) = (Vec::new(), Vec::new(), Vec::new());
-    for verdict in verdicts {
+    // Without the page cache that a store lives from, the least memory is no reason to prefer it.
+    let has_basis = |figure: &Figure| figure.name != MEMORY || figure.column == PEAK_WITH_PAGE_CACHE.id;
+    for verdict in verdicts.iter().filter(|verdict| has_basis(verdict.figure)) {
         let task = task(verdict.figure).to_owned();
         match verdict.parts.as_slice() {
             [] => {}
-            [part] => match part.store {
-                Some(store) if part.is_decided() => by_store.entry(store).or_default().push(task),
-                Some(_) => close.push(task),
+            [part] => match part.store.zip(part.why()) {
+                Some((store, Preferred::Surely)) => by_store.entry(store).or_default().push(task),
+                Some((_, Preferred::InPart)) => depends.push(task),
+                Some((_, Preferred::Tied)) => close.push(task),
                 None => none.push(task),
             },
             _ => depends.push(task),
@@ -223,7 +231,10 @@ fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str)
         }));
     };
     let won: Vec<&Spot<'_>> = spots.iter().filter(|spot| spot.is_won_by(store)).collect();
-    let text = if part.is_decided() { store.to_owned() } else { format!("≈ {}", among(part)) };
+    let text = match part.why() {
+        Some(Preferred::Tied) => format!("≈ {}", among(part)),
+        _ => store.to_owned(),
+    };
     let text = match spots.first() {
         Some(spot) => Html::of(link(address, spot.row, None, text)),
         None => Html::of(text),

@@ -100,6 +100,7 @@ function placeInWords(row, place) {
   const { name, colour } = storeOf(best.cell);
   // One store alone wins nothing.
   if (all.filter((one) => one.standing).length === 1) return { lines: [`only ${name}`, figure], label: `${where}: only ${name}, ${figure}` };
+  if (best.standing.standing === 3) return { lines: [`${name} ?`, figure], label: `${where}: not judged; ${name}, ${figure}, looked best` };
   const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
   const label = `${where}: ${name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
   return { name, lines: [figure], tie: ties.length ? `≈ ${ties.join(", ")}` : "", colour, label };
@@ -185,9 +186,8 @@ function timesText(standing) {
 }
 
 function verdict({ standing, rule }) {
-  if (rule === 3) return "open: better where both ran, but measured too seldom to be ranked";
   if (rule === 5) return "a candidate: nothing in this run tells how far trials lie apart";
-  if (rule === 6) return "a candidate: other programs left too few processors";
+  if (rule === 6) return "not judged: other programs left too few processors";
   const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how far trials lie apart in this run"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }
