@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Puts together what runs of the study crash found, store by store: what `storebench stores` and `advise` tell, and the table in
+"""Puts together what runs of the study crash found, store by store: what `storebench stores` and `advise` say, and the table in
 docs/guarantees.md.
 
 Only trials of settings that come with a guarantee count: those with a setting of their own are left out. States that could not
 be mounted say nothing of a store and are left out. So are those on ext2, which has no journal: what is missing there after a cut may
-be the file system's. Exit code 2: nothing was found."""
+be the file system's. Results that do not say which states were cut before anything was acknowledged are left out, too. Exit code 2:
+nothing was found."""
 
 import argparse
 import collections
@@ -14,20 +15,23 @@ import pathlib
 import sys
 import tomllib
 
-ALLOWED = {"none": None, "process": {"held", "lost"}, "power": {"held"}}
+# The harm of each finding, as `Finding::harm` has it; what is not here needs a hand.
+KINDS = {"lost": "lost", "wrong": "lost", "resurrected": "lost", "torn": "torn_value", "hole": "hole"}
+ALLOWED = {"process": {"held", "lost"}, "power": {"held"}}
 WITHOUT_JOURNAL = {"ext2"}
-COLUMNS = ["store", "guarantee", "torn", "version", "file_systems", "states", "broken"]
+HARMS = ["lost", "by_hand", "created", "torn_value", "hole"]
 
 
 def known(path):
     """What a file that this has written says."""
-    found = collections.defaultdict(lambda: [set(), 0, 0])
+    found = collections.defaultdict(lambda: (set(), collections.Counter()))
     if path:
         for row in csv.DictReader(path.read_text().splitlines()):
-            one = found[row["store"], row["guarantee"], row["torn"] == "true", row["version"]]
-            one[0].update(row["file_systems"].split())
-            one[1] += int(row["states"])
-            one[2] += int(row["broken"])
+            places, counts = found[row["store"], row["guarantee"], row["torn"] == "true", row["version"]]
+            places.update(row["file_systems"].split())
+            counts.update({name: int(row[name]) for name in ["states", *HARMS] if row[name]})
+            # Of older states of servers it is not known whether they were cut while the server was created.
+            counts["is_unknown"] |= not row["created"]
     return found
 
 
@@ -35,42 +39,53 @@ def add_rows(found, paths):
     """Adds what runs found."""
     for path in paths:
         plan = tomllib.loads(json.loads((pathlib.Path(path) / "run.json").read_text())["plan"])
-        for line in (pathlib.Path(path) / "results.jsonl").read_text().splitlines():
-            trial = json.loads(line)
+        trials = [json.loads(line) for line in (pathlib.Path(path) / "results.jsonl").read_text().splitlines()]
+        if not any("unacknowledged" in ((trial.get("measured") or {}).get("cut_check") or {}) for trial in trials):
+            continue
+        for trial in trials:
             measured = trial.get("measured") or {}
             check = measured.get("cut_check") or {}
             cell = trial["cell"]
             has_own = cell["store"] in plan.get("settings", {}) or any("." in axis for axis in cell)
-            if check.get("outcome") != "made" or has_own:
-                continue
             place = cell["place"].split("@")[0].split(":")[0]
-            if place in WITHOUT_JOURNAL:
+            allowed = ALLOWED.get(cell["guarantee"])
+            if check.get("outcome") != "made" or has_own or place in WITHOUT_JOURNAL or allowed is None:
                 continue
-            tier = cell["guarantee"]
-            allowed = ALLOWED.get(tier)
-            if allowed is None:
-                continue
-            states = {kind: count for kind, count in check["found"].items() if kind != "file-system"}
-            torn = check["whole_bytes"] == 512
             # Without the name of a system, and what follows its numbers.
             version = measured["store_version"].split()[-1].split("-")[0]
-            one = found[cell["store"], tier, torn, version]
-            one[0].add(place)
-            one[1] += sum(states.values())
-            one[2] += sum(count for kind, count in states.items() if kind not in allowed)
+            torn = check["whole_bytes"] == 512
+            places, counts = found[cell["store"], cell["guarantee"], torn, version]
+            places.add(place)
+            for finding, states in check["found"].items():
+                if finding == "file-system":
+                    continue
+                counts["states"] += states
+                if finding in allowed:
+                    continue
+                before = check.get("unacknowledged", {}).get(finding, 0) if finding not in KINDS else 0
+                counts["created"] += before
+                counts[KINDS.get(finding, "by_hand")] += states - before
+
+
+def rows_of(found):
+    for (store, tier, torn, version), (places, counts) in sorted(found.items(), key=lambda one: one[0]):
+        harms = {name: counts[name] for name in HARMS}
+        harms["created"] = "" if counts["is_unknown"] else counts["created"]
+        yield store, tier, torn, version, " ".join(sorted(places)), counts["states"], harms
 
 
 def table(found):
-    for (store, tier, torn, version), (places, states, broken) in sorted(found.items()):
+    for store, tier, torn, version, places, states, harms in rows_of(found):
         disk = "tears pages" if torn else "whole blocks"
-        print(f"| {store} {version} | {tier} | {disk} | {' '.join(sorted(places))} | {states} | {broken} |")
+        told = " | ".join(str(count) if count != "" else "unknown" for count in harms.values())
+        print(f"| {store} {version} | {tier} | {disk} | {places} | {states} | {told} |")
 
 
 def write(found):
     rows = csv.writer(sys.stdout, lineterminator="\n")
-    rows.writerow(COLUMNS)
-    for (store, tier, torn, version), (places, states, broken) in sorted(found.items()):
-        rows.writerow([store, tier, str(torn).lower(), version, " ".join(sorted(places)), states, broken])
+    rows.writerow(["store", "guarantee", "torn", "version", "file_systems", "states", *HARMS])
+    for store, tier, torn, version, places, states, harms in rows_of(found):
+        rows.writerow([store, tier, str(torn).lower(), version, places, states, *harms.values()])
 
 
 def main():
@@ -78,13 +93,13 @@ def main():
     reader.add_argument("--table", action="store_true", help="the table in place of crates/stores/src/evidence.csv")
     known_already = "what this has written before: states are added to those of the same version"
     reader.add_argument("--add", metavar="FILE", type=pathlib.Path, help=known_already)
-    run = "a run folder, such as of storebench run crash --preset full, and of --preset torn --guarantee power"
+    run = "a run folder, such as of storebench run crash --preset evidence, and of the same with --torn"
     reader.add_argument("runs", metavar="RUN", nargs="+", help=run)
     asked = reader.parse_args()
     found = known(asked.add)
-    before = sum(states for _, states, _ in found.values())
+    before = sum(counts["states"] for _, counts in found.values())
     add_rows(found, asked.runs)
-    if sum(states for _, states, _ in found.values()) == before:
+    if sum(counts["states"] for _, counts in found.values()) == before:
         print("no cut checks in these runs", file=sys.stderr)
         sys.exit(2)
     (table if asked.table else write)(found)

@@ -48,6 +48,8 @@ pub enum Exit {
     Unreachable,
     /// A run is incomplete or was changed, or other programs disturbed it.
     Unsound,
+    /// A check of power cuts shows a danger that was not known of the store with these settings.
+    Danger,
     /// Interrupted; finished results are kept.
     Interrupted,
 }
@@ -77,6 +79,7 @@ impl Exit {
             Exit::Incomplete => "doctor: this machine can't run all of the studies",
             Exit::Unreachable => "--remote, --url: no connection, or it was lost",
             Exit::Unsound => "check: a run is incomplete, changed or disturbed",
+            Exit::Danger => "power cuts cost a store more than is known of it",
             Exit::Interrupted => "interrupted; finished results are kept",
         }
     }
@@ -103,6 +106,7 @@ impl Exit {
             Exit::Incomplete => 23,
             Exit::Unreachable => 24,
             Exit::Unsound => 25,
+            Exit::Danger => 26,
             Exit::Interrupted => 130,
         }
     }

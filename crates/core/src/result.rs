@@ -22,13 +22,15 @@ pub use storebench_disk::device::Tally;
 pub use storebench_disk::transit::Transit;
 
 pub use self::clients::{ClientPhase, ClientReport};
-pub use self::cut::{BadState, Caught, Control, CutCheck, Cuts, Finding, KeptState, Missing, Owner, Phase};
+pub use self::cut::{
+    BadState, Caught, Control, CutCheck, Cuts, Finding, Harm, KeptState, Missing, Owner, Phase,
+};
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::machine::{LimitReport, Limited, MachineReport};
 pub use self::measured::{
-    Alongside, Audit, Burst, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk, Doubt, Epoch,
-    Fragmentation, GivingBack, KillCheck, Latency, Meanwhile, Memory, Pieces, Recovery, RecoveryCheck,
-    Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
+    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk,
+    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, LIBRARY_SYNCS, Latency, Meanwhile, Memory, Pieces,
+    Recovery, RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
 };
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};

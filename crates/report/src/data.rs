@@ -7,7 +7,7 @@ pub(crate) mod clock;
 pub(crate) mod clusters;
 pub(crate) mod contention;
 pub(crate) mod cuts;
-pub(crate) mod danger;
+pub mod danger;
 mod disks;
 pub mod effects;
 pub(crate) mod estimates;

@@ -65,18 +65,10 @@ pub const BERKELEYDB: StoreDef = StoreDef {
         Offer::whole(
             Guarantee::Process,
             "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
-            Danger::NEWEST,
+            UNSYNCED,
         ),
-        Offer {
-            guarantee: Guarantee::Power,
-            settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER",
-            atomic_replace: true,
-            // Seen under simulated power cuts (docs/guarantees.md).
-            dangers: &[
-                Danger { with: &[("pagesize", "512")], ..Danger::of(Loss::Nothing, Loss::Nothing, "") },
-                Danger::of(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512"),
-            ],
-        },
+        // As `default` without a setting: a page of 4 KiB, which a disk can tear.
+        Offer::whole(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
@@ -86,12 +78,34 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
+/// Seen under simulated power cuts (docs/guarantees.md).
+const TORN: Danger =
+    Danger::of(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512");
+
+/// With the file system's block as a page.
+const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];
+
+/// With the pages that `power` has none; with larger ones as at `process`.
+const SYNCED: &[Danger] = &[
+    Danger { with: &[("pagesize", "1024")], ..TORN },
+    Danger { with: &[("pagesize", "2048")], ..TORN },
+    Danger { with: &[("pagesize", "4096")], ..TORN },
+    Danger { with: &[("pagesize", "8192")], ..TORN },
+    Danger { with: &[("pagesize", "16384")], ..TORN },
+    Danger { with: &[("pagesize", "32768")], ..TORN },
+    Danger { with: &[("pagesize", "65536")], ..TORN },
+    Danger::NOTHING[0],
+];
+
 fn version() -> String {
     // SAFETY: the engine gives a string that lives as long as the program.
     let text = unsafe { CStr::from_ptr(ffi::sb_bdb_version()) }.to_string_lossy();
     // "Berkeley DB 5.3.28: (September  9, 2013)"
     text.trim_start_matches("Berkeley DB ").split(':').next().unwrap_or_default().to_owned()
 }
+
+/// A page that a disk writes as a whole.
+const UNTORN: u32 = 512;
 
 /// The database's file, in the store's folder.
 const FILE: &str = "records.db";
@@ -127,7 +141,11 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         (Guarantee::Process, _) => ffi::LOG_WRITTEN,
         (Guarantee::Power | Guarantee::Node, _) => ffi::LOG_SYNCED,
     };
-    let config = Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
+    let mut config =
+        Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
+    if options.guarantee == Some(Guarantee::Power) && config.pagesize == 0 {
+        config.pagesize = UNTORN;
+    }
     let store = BerkeleyDb {
         db: open_db(options.directory, &config, mode, several)?,
         guarantee,

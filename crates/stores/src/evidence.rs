@@ -28,6 +28,8 @@ fn rows() -> impl Iterator<Item = csv::Result<(String, Evidence)>> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::Harm;
+
     use super::*;
 
     #[test]
@@ -37,13 +39,20 @@ mod tests {
             let (store, one) = row.unwrap();
             let def = crate::STORES.iter().find(|def| def.name == store).expect(&store);
             assert!(def.evidence().contains(&one), "{store}: the table of stores lacks {one:?}");
-            assert!(one.states > 0 && one.broken <= one.states, "{store}: {one:?}");
-            let Evidence { version, guarantee, torn, file_systems, states, broken } = one;
+            assert!(one.states > 0 && Harm::ALL.into_iter().all(|harm| one.of(harm) <= one.states));
+            let Evidence { version, guarantee, torn, file_systems, states, harms } = one.clone();
             let disk = if torn { "tears pages" } else { "whole blocks" };
-            let row = format!(
-                "| {store} {version} | {guarantee} | {disk} | {file_systems} | {states} | {broken} |"
-            );
+            let harms = harms.map(|states| states.map_or("unknown".to_owned(), |states| states.to_string()));
+            let row = [version, guarantee.to_string(), disk.into(), file_systems, states.to_string()];
+            let row = format!("| {store} {} | {} |", row.join(" | "), harms.join(" | "));
             assert!(page.contains(&row), "docs/guarantees.md lacks {row}");
+            let label = def.offer(guarantee).and_then(|offer| offer.danger(&[])).unwrap();
+            for harm in one.dangers() {
+                assert!(
+                    label.tells_of(harm, guarantee),
+                    "{store} at {guarantee}: {label} says nothing of {harm:?}"
+                );
+            }
         }
     }
 }

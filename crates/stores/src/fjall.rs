@@ -41,11 +41,7 @@ pub const FJALL: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "manual_journal_persist=true",
             atomic_replace: true,
-            dangers: &[Danger::of(
-                Loss::Newest,
-                Loss::Whole,
-                "it can refuse to open until its journal is cut by hand",
-            )],
+            dangers: &[Danger::of(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         },
         Offer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
         Offer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
@@ -61,13 +57,13 @@ pub const FJALL: StoreDef = StoreDef {
 /// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages
 /// (docs/guarantees.md).
 const JOURNAL: &[Danger] =
-    &[Danger::of(Loss::Nothing, Loss::Whole, "it can refuse to open until its journal is cut by hand")];
+    &[Danger::of(Loss::Nothing, Loss::ByHand, "its journal must be cut; the newest writes are lost, too")];
 
 /// The same where each write is synced.
 const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
     Loss::Nothing,
-    Loss::Whole,
-    "it syncs each write, but can refuse to open until its journal is cut by hand",
+    Loss::ByHand,
+    "where the disk tears a page its journal must be cut; nothing is lost",
 )];
 
 const MAX_KEY_BYTES: usize = u16::MAX as usize;

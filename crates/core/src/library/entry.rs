@@ -60,7 +60,9 @@ fn capabilities(described: &Described) -> Capabilities {
 }
 
 fn offer(described: &DescribedOffer) -> Offer {
-    let loss = |number: i32| usize::try_from(number).ok().and_then(|at| Loss::ALL.get(at)).copied();
+    // The interface is older than repairs by hand.
+    let known = || Loss::ALL.into_iter().filter(|loss| *loss != Loss::ByHand);
+    let loss = |number: i32| known().nth(usize::try_from(number).ok()?);
     let [kill, power_cut] =
         [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
     Offer {

@@ -9,6 +9,7 @@ use std::{ptr, slice};
 use super::described::tier;
 use super::ffi;
 use super::loaded::{Loaded, Table, list, text};
+use crate::result::COUNTED_BY_LIBRARY;
 use crate::store::{
     Given, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreError,
     hold_to_tier,
@@ -258,7 +259,7 @@ impl Store for LibraryStore {
 
     fn statistics(&self) -> Result<Vec<Setting>> {
         let own = self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
-        let syncs = self.syncs()?.map(|syncs| Setting::read_back("syncs, as the library counts them", syncs));
+        let syncs = self.syncs()?.map(|syncs| Setting::read_back(COUNTED_BY_LIBRARY, syncs));
         Ok(own.transpose()?.unwrap_or_default().into_iter().chain(syncs).collect())
     }
 

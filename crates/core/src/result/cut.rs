@@ -15,6 +15,8 @@ use crate::words::words;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Finding {
     /// All that was acknowledged is there, and the store works on.
     Held,
@@ -24,6 +26,8 @@ pub enum Finding {
     Hole,
     /// A record whose removal was acknowledged is there, and nothing else is amiss.
     Resurrected,
+    /// A record has a value that is empty, cut short, or pieced together from values that it had.
+    Torn,
     /// A record has a value that it never had, or the store counts records that it doesn't have.
     Wrong,
     /// The store can't be opened.
@@ -42,7 +46,7 @@ pub enum Finding {
     FileSystem,
 }
 
-words!(Finding, every);
+words!(Finding, all);
 
 impl Finding {
     /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
@@ -54,6 +58,22 @@ impl Finding {
         }
     }
 
+    /// The harm that it is, if a tier does not allow it; before anything was acknowledged, a store that does not open can be
+    /// deleted and made anew.
+    pub fn harm(self, tier: Guarantee, is_unacknowledged: bool) -> Option<Harm> {
+        if self.is_allowed(tier) {
+            return None;
+        }
+        match self {
+            Finding::Held | Finding::FileSystem => None,
+            Finding::Lost | Finding::Wrong | Finding::Resurrected => Some(Harm::Lost),
+            Finding::Torn => Some(Harm::Torn),
+            Finding::Hole => Some(Harm::Hole),
+            _ if is_unacknowledged => Some(Harm::Created),
+            _ => Some(Harm::ByHand),
+        }
+    }
+
     /// In words, of states: `in 3 the newest records are lost`.
     pub fn words(self) -> &'static str {
         match self {
@@ -61,6 +81,7 @@ impl Finding {
             Finding::Lost => "newest lost",
             Finding::Hole => "hole",
             Finding::Resurrected => "removed is back",
+            Finding::Torn => "torn value",
             Finding::Wrong => "wrong data",
             Finding::Refused => "not opened",
             Finding::Unusable => "unusable",
@@ -69,6 +90,45 @@ impl Finding {
             Finding::Hung => "hung",
             Finding::Crashed => "crashed",
             Finding::FileSystem => "not mounted",
+        }
+    }
+}
+
+/// The kinds of harm that a power cut does: by them evidence and labels are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantArray)]
+pub enum Harm {
+    /// Something that was acknowledged is gone or wrong.
+    Lost,
+    /// The store needs a hand before it opens or works.
+    ByHand,
+    /// The same before anything was acknowledged.
+    Created,
+    /// A value is torn.
+    Torn,
+    /// Something is missing, and something newer is there.
+    Hole,
+}
+
+words!(Harm, every);
+
+impl Harm {
+    /// Whether it is a danger at a tier. `process` promises nothing of power cuts: there a store must open, and what it has be its own.
+    pub fn is_danger(self, tier: Guarantee) -> bool {
+        match tier {
+            Guarantee::None => false,
+            Guarantee::Process => matches!(self, Harm::Lost | Harm::ByHand),
+            Guarantee::Power | Guarantee::Node => self != Harm::Created,
+        }
+    }
+
+    /// In words, after the number of states: `3 needed a hand to open`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Harm::Lost => "lost what was acknowledged",
+            Harm::ByHand => "needed a hand to open",
+            Harm::Created => "broke while it was created",
+            Harm::Torn => "had a torn value",
+            Harm::Hole => "had a hole",
         }
     }
 }
@@ -273,6 +333,9 @@ pub struct Cuts {
     pub whole_bytes: u64,
     /// States that were looked at, no two alike, by what was found in them.
     pub found: BTreeMap<Finding, u64>,
+    /// Of these, the states that were cut before anything was acknowledged; older results do not tell.
+    #[serde(default)]
+    pub unacknowledged: BTreeMap<Finding, u64>,
     /// The same by the part of the history in which they were cut.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, Caught>,
@@ -292,7 +355,7 @@ pub struct Cuts {
     /// The controls, by what is wrong.
     #[serde(default)]
     pub controls: BTreeMap<Control, Caught>,
-    /// The first states of each kind in which more is lost than the tier allows.
+    /// The first state of each finding and phase in which more is lost than the tier allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadState>,
     /// The time of recording, in nanoseconds.
@@ -305,6 +368,25 @@ impl Cuts {
     /// States that were looked at.
     pub fn states(&self) -> u64 {
         self.found.values().sum()
+    }
+
+    /// States by the harm in them that a tier does not allow.
+    pub fn harms(&self, tier: Guarantee) -> BTreeMap<Harm, u64> {
+        let mut all = BTreeMap::new();
+        let mut add = |harm: Option<Harm>, states: u64| {
+            harm.filter(|_| states > 0).map(|harm| *all.entry(harm).or_default() += states)
+        };
+        for (finding, states) in &self.found {
+            let before = self.unacknowledged.get(finding).copied().unwrap_or_default();
+            add(finding.harm(tier, true), before);
+            add(finding.harm(tier, false), states.saturating_sub(before));
+        }
+        all
+    }
+
+    /// Whether no state is kept yet with a finding in a part of the history.
+    pub fn is_new(&self, finding: Finding, phase: Phase) -> bool {
+        !self.bad.iter().any(|bad| (bad.finding, bad.phase) == (finding, Some(phase)))
     }
 
     /// States with a finding.
@@ -324,4 +406,18 @@ pub enum CutCheck {
         /// Why not.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_kept_of_each_finding_in_each_part_of_the_history() {
+        let bad =
+            r#"{"number":0,"finding":"refused","message":"","cut":{"at":0,"lost":[]},"phase":"creating"}"#;
+        let cuts = Cuts { bad: vec![serde_json::from_str(bad).unwrap()], ..Cuts::default() };
+        assert!(!cuts.is_new(Finding::Refused, Phase::Creating));
+        assert!(cuts.is_new(Finding::Refused, Phase::Writing) && cuts.is_new(Finding::Hole, Phase::Creating));
+    }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measured, OperationResult, Pauses};
+use super::{CutCheck, Cuts, Measured, OperationResult, Pauses};
+use crate::store::Guarantee;
 
 /// Memory of the trial's process, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -455,7 +456,27 @@ pub struct Reopened {
     pub close_ns: Option<u64>,
 }
 
+/// The name of the syncs that a library counts itself.
+pub const COUNTED_BY_LIBRARY: &str = "syncs, as the library counts them";
+/// The name of those of a library that counts none.
+pub const LIBRARY_SYNCS: &str = "syncs of the library";
+
 impl Measured {
+    /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.
+    pub fn is_by_its_word(&self) -> bool {
+        let counts = self.statistics.iter().any(|own| own.name == COUNTED_BY_LIBRARY);
+        let is_unknown = self.unknown.iter().any(|unknown| unknown.figure == LIBRARY_SYNCS);
+        self.guarantee >= Guarantee::Power && (counts || is_unknown)
+    }
+
+    /// The states after power cuts, where they were looked at.
+    pub fn cuts(&self) -> Option<&Cuts> {
+        match self.cut_check.as_ref()? {
+            CutCheck::Made(cuts) => Some(cuts),
+            CutCheck::NotMade { .. } => None,
+        }
+    }
+
     /// Why a figure can't be as it seems, if so.
     pub fn doubt(&self, figure: &str) -> Option<&str> {
         self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::guarantee::Guarantee;
 use super::setting::Setting;
+use crate::result::Harm;
 use crate::words::words;
 
 /// The damage that an accident can do. The order is the order of safety.
@@ -19,6 +21,8 @@ pub enum Loss {
     /// The same where the file system orders writes badly; the engine's authors call the chance very small.
     #[serde(alias = "rarely-damages")]
     RarelyWhole,
+    /// The store may refuse to open until a hand repairs it; what was acknowledged is there.
+    ByHand,
     /// The newest writes, and a value may be left empty, cut short or mixed.
     Torn,
     /// The newest writes, which may be many; the store is whole without them.
@@ -42,6 +46,7 @@ impl Loss {
         match self {
             Loss::Whole => "the whole store",
             Loss::RarelyWhole => "the whole store, though rarely",
+            Loss::ByHand => "a repair by hand before it opens",
             Loss::Torn => "the newest writes, and can leave a torn value",
             Loss::Newest => "the newest writes",
             Loss::Last => "the last write",
@@ -108,9 +113,21 @@ impl Danger {
         self.with.iter().all(is)
     }
 
-    /// Whether a power cut can cost the whole store.
+    /// Whether a power cut can cost the whole store, or a repair by hand.
     pub fn can_wreck(&self) -> bool {
-        self.power_cut.is_whole()
+        self.power_cut <= Loss::ByHand
+    }
+
+    /// Whether it tells of a harm that a check showed at a tier.
+    pub fn tells_of(&self, harm: Harm, tier: Guarantee) -> bool {
+        match harm {
+            Harm::ByHand => self.can_wreck(),
+            Harm::Torn => self.power_cut.can_tear(),
+            // Beyond the newest.
+            Harm::Created => true,
+            Harm::Lost if tier == Guarantee::Process => self.power_cut.is_whole(),
+            Harm::Lost | Harm::Hole => self.power_cut <= Loss::Last && self.power_cut != Loss::ByHand,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::guarantee::Guarantee;
+use crate::result::Harm;
 use crate::units::grouped;
 
 /// The states in which made-up power cuts left a store, with the settings of one of its guarantees.
@@ -19,16 +20,46 @@ pub struct Evidence {
     pub file_systems: String,
     /// States that were looked at.
     pub states: u64,
-    /// Those of them in which it lost more than the guarantee allows, or did not open or work any more.
-    pub broken: u64,
+    /// Those of them with each kind of harm, in the order of [`Harm::ALL`]; absent where it is not known which were cut before anything was
+    /// acknowledged: they are among those that needed a hand.
+    pub harms: [Option<u64>; 5],
 }
 
 impl Evidence {
-    /// As in `power: 0 of 600 (ext4, xfs, btrfs)`.
+    /// The states with a kind of harm.
+    pub fn of(&self, harm: Harm) -> u64 {
+        self.harms[harm as usize].unwrap_or_default()
+    }
+
+    /// The kinds of harm that it shows and that are dangers; none where it may all have been done before anything was acknowledged.
+    pub fn dangers(&self) -> impl Iterator<Item = Harm> {
+        let is_known = |harm: Harm| harm != Harm::ByHand || self.harms[Harm::Created as usize].is_some();
+        let is_shown = move |harm: &Harm| self.of(*harm) > 0 && is_known(*harm);
+        Harm::ALL.into_iter().filter(is_shown).filter(|harm| harm.is_danger(self.guarantee))
+    }
+
+    /// As in `power: none of 600 (ext4, xfs, btrfs)`, or `power: 2 broke while it was created, of 600 (ext4)`.
     pub fn in_words(&self) -> String {
         let torn = if self.torn { ", disk that tears pages" } else { "" };
-        let (broken, states) = (grouped(self.broken), grouped(self.states));
-        format!("{}{torn}: {broken} of {states} ({})", self.guarantee, self.places())
+        format!(
+            "{}{torn}: {} of {} ({})",
+            self.guarantee,
+            self.harms_in_words(),
+            grouped(self.states),
+            self.places()
+        )
+    }
+
+    /// The numbers of states by their harm: `none`, or `2 broke while it was created,`.
+    pub fn harms_in_words(&self) -> String {
+        let is_any = |harm: &Harm| self.of(*harm) > 0;
+        let told = |harm: Harm| {
+            let is_unclear = harm == Harm::ByHand && self.harms[Harm::Created as usize].is_none();
+            let or = if is_unclear { " or broke while it was created" } else { "" };
+            format!("{} {}{or},", grouped(self.of(harm)), harm.words())
+        };
+        let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
+        if told.is_empty() { "none".into() } else { told.join(" ") }
     }
 
     /// The file systems in words, as in `ext4, xfs`.
@@ -60,9 +91,23 @@ mod tests {
             torn: true,
             file_systems: "ext4 xfs".into(),
             states: 1_600,
-            broken: 2,
+            harms: [0, 2, 3, 0, 0].map(Some),
         };
-        assert_eq!(one.in_words(), "power, disk that tears pages: 2 of 1,600 (ext4, xfs)");
+        let told = "2 needed a hand to open, 3 broke while it was created, of 1,600 (ext4, xfs)";
+        assert_eq!(one.in_words(), format!("power, disk that tears pages: {told}"));
+        let dangers =
+            |guarantee, harms| Evidence { guarantee, harms, ..one.clone() }.dangers().collect::<Vec<_>>();
+        assert_eq!(dangers(Guarantee::Power, one.harms), [Harm::ByHand]);
+        let unknown = [Some(0), Some(2), None, Some(0), Some(0)];
+        assert!(
+            dangers(Guarantee::Power, unknown).is_empty(),
+            "they may all have been cut while it was created"
+        );
+        let torn = [0, 0, 3, 1, 1].map(Some);
+        assert_eq!(dangers(Guarantee::Power, torn), [Harm::Torn, Harm::Hole]);
+        assert!(dangers(Guarantee::Process, torn).is_empty());
+        let none = Evidence { harms: [Some(0); 5], torn: false, ..one.clone() };
+        assert_eq!(none.in_words(), "power: none of 1,600 (ext4, xfs)");
         assert!(one.is_of("Linux 6.18.44-cloud") && one.is_of("6.18.44") && !one.is_of("6.18.4"));
     }
 }

@@ -8,7 +8,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
 use crate::measure::watch::{TrialUse, Watch};
-use crate::result::{Counters, DISK, Measured, Reason, Unknown};
+use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measured, Reason, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
@@ -202,7 +202,7 @@ fn hold_to_power(
                 store.name
             ),
         };
-        let figure = if store.kind == Kind::Server { "syncs of the server" } else { "syncs of the library" };
+        let figure = if store.kind == Kind::Server { "syncs of the server" } else { LIBRARY_SYNCS };
         return Ok(Some(Unknown { figure: figure.into(), reason }));
     };
     promise::check_all(acknowledged, syncs)?;

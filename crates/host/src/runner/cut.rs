@@ -176,9 +176,10 @@ impl Check<'_> {
             return Ok(None);
         };
         let Verdict { finding, lost, lost_ns, message } = verdict;
-        let count = cuts.found.entry(finding).or_default();
-        *count += 1;
-        let is_first = *count == 1;
+        *cuts.found.entry(finding).or_default() += 1;
+        if drawn.acknowledged.iter().all(|steps| *steps == 0) {
+            *cuts.unacknowledged.entry(finding).or_default() += 1;
+        }
         cuts.phases.entry(drawn.phase).or_default().note(finding);
         cuts.open_ns.extend(open_ns);
         cuts.verified += u64::from(verified);
@@ -186,7 +187,7 @@ impl Check<'_> {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
-        if finding.is_allowed(self.asked.tier) || !is_first {
+        if finding.is_allowed(self.asked.tier) || !cuts.is_new(finding, drawn.phase) {
             return Ok(Some(()));
         }
         let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };

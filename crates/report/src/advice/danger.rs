@@ -15,8 +15,8 @@ use crate::judge::danger::{dangerous, is_dangerous};
 /// The danger of a store, by the settings that its trials read back: what accidents can cost; `None` of a store that
 /// the table does not know.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
-    let (_, last) = measured(entries).pop()?;
-    danger::of(table, store, last)
+    let dangers = measured(entries).into_iter().filter_map(|(_, one)| danger::of(table, store, one));
+    dangers.min_by_key(|danger| danger.power_cut)
 }
 
 /// Whether a store is not recommended, as a power cut can wreck it.
@@ -26,10 +26,11 @@ pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
 
 /// The stores here that are not recommended, as a power cut can wreck them; none where there is no other.
 pub fn avoided(here: &Here<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
+    let (guarantee, writes) = (question.guarantee, question.mix.writes());
     let of = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
-        (store.to_string(), danger(table, store, entries))
+        (store.to_string(), is_dangerous(danger(table, store, entries), guarantee, writes))
     };
-    dangerous(here.iter().map(of), question.guarantee, question.mix.writes())
+    dangerous(here.iter().map(of))
 }
 
 #[cfg(test)]

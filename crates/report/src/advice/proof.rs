@@ -1,12 +1,12 @@
 //! The findings of power cuts of the recommended store, that come with its entry.
 
 use storebench_core::store::{Evidence, StoreDef};
-use storebench_core::units::{counted, grouped};
+use storebench_core::units::counted;
 
 use super::candidate::Candidate;
 use super::question::Question;
 
-/// The states in which the store lost more than its guarantee allows, in a sentence for each kind of disk; `None` where nothing is
+/// The states in which it did harm that its guarantee does not allow, in a sentence for each kind of disk; `None` where nothing is
 /// written, or none were looked at.
 pub(super) fn proof(table: &[StoreDef], question: &Question, best: &Candidate) -> Option<String> {
     let def = table.iter().find(|def| def.name == best.store).filter(|_| question.mix.writes())?;
@@ -17,14 +17,13 @@ pub(super) fn proof(table: &[StoreDef], question: &Question, best: &Candidate) -
 
 fn sentence(one: &Evidence) -> String {
     let disk = if one.torn { "a disk that tears pages" } else { "a disk" };
-    let broken = if one.broken == 0 { "none".to_owned() } else { grouped(one.broken) };
     format!(
-        "Of {} in which a power cut could have left {disk} ({}), {broken} broke guarantee {}: storebench's authors' check of version {}, with that \
-         guarantee's settings.",
+        "Of {} in which a power cut could have left {disk} ({}), storebench's authors found with version {} and guarantee {}: {}.",
         counted(one.states, "state"),
         one.places(),
+        one.version,
         one.guarantee,
-        one.version
+        one.harms_in_words().trim_end_matches(',')
     )
 }
 
@@ -42,14 +41,12 @@ mod tests {
             torn: true,
             file_systems: "ext4".into(),
             states: 80,
-            broken: 2,
+            harms: [2, 0, 0, 0, 0].map(Some),
         };
-        assert_eq!(
-            sentence(&one),
-            "Of 80 states in which a power cut could have left a disk that tears pages (ext4), 2 broke guarantee power: storebench's \
-             authors' check of version 1, with that guarantee's settings."
-        );
-        let whole = Evidence { torn: false, broken: 0, ..one };
-        assert!(sentence(&whole).contains("left a disk (ext4), none broke guarantee power: "));
+        let told = "could have left a disk that tears pages (ext4), storebench's authors found with version 1 and guarantee power: 2 lost \
+            what was acknowledged.";
+        assert_eq!(sentence(&one), format!("Of 80 states in which a power cut {told}"));
+        let whole = Evidence { torn: false, harms: [Some(0); 5], ..one };
+        assert!(sentence(&whole).ends_with("could have left a disk (ext4), storebench's authors found with version 1 and guarantee power: none."));
     }
 }

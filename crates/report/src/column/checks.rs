@@ -1,8 +1,6 @@
 //! Figures of what comes before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
 
-use storebench_core::result::{
-    Aftermath, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery,
-};
+use storebench_core::result::{Aftermath, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery};
 use storebench_core::store::Guarantee;
 
 use super::{Better, Column, Unit, over, trial};
@@ -35,14 +33,14 @@ pub(super) const CUTS_BROKEN: Column =
 /// The most acknowledged steps that one of them lost.
 pub(super) const CUTS_MOST_LOST: Column =
     trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
-        Some(cuts(m)?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
+        Some(m.cuts()?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
     })
     .closer();
 
 /// The time that opening takes after a cut, in the median.
 pub(super) const CUTS_OPEN: Column =
     trial("cuts_open", "opening after a cut", Unit::Nanoseconds, Better::Lower, |m| {
-        quantile(&cuts(m)?.open_ns, 0.5).map(|ns| ns as f64)
+        quantile(&m.cuts()?.open_ns, 0.5).map(|ns| ns as f64)
     })
     .closer();
 
@@ -131,17 +129,9 @@ fn after_kills(measured: &Measured) -> Option<Vec<u64>> {
     Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
-/// The states after power cuts of a trial.
-fn cuts(measured: &Measured) -> Option<&Cuts> {
-    match measured.cut_check.as_ref()? {
-        CutCheck::Made(cuts) => Some(cuts),
-        CutCheck::NotMade { .. } => None,
-    }
-}
-
 /// The share of these with some findings.
 fn share_of_cuts(measured: &Measured, wanted: impl Fn(Finding) -> bool) -> Option<f64> {
-    let cuts = cuts(measured)?;
+    let cuts = measured.cuts()?;
     let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
     over(found.map(|(_, states)| states).sum(), cuts.states())
 }

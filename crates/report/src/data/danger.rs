@@ -1,18 +1,58 @@
 //! The damage that accidents can do to stores, as it stands beside every table of winners.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::Measured;
-use storebench_core::store::{Danger, Guarantee, StoreDef};
+use storebench_core::result::{Harm, Measured, TrialResult};
+use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
 use super::names::LISTED;
+use crate::judge::danger::{dangerous, is_dangerous, is_news, shown};
 
-/// The danger of a store, by the settings that a trial read back; `None` of a store that the table does not know.
+const SHOWN: &str = "a check of power cuts here showed it";
+const REFUSED: Danger = Danger::of(Loss::Nothing, Loss::ByHand, SHOWN);
+const LOST: Danger = Danger::of(Loss::Nothing, Loss::Newest, SHOWN);
+const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, SHOWN);
+
+/// The danger of a store: what its own check of power cuts shows, where that is not known of the settings that a trial read back; else
+/// what is known of these. `None` of a store that the table does not know.
 pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
+    let (known, tier) = (known(table, store, measured), measured.guarantee);
+    match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| shown(cuts, tier)) {
+        None => known,
+        Some(harms) if harms.keys().all(|harm| *harm == Harm::ByHand) => Some(&REFUSED),
+        Some(_) if tier >= Guarantee::Power => Some(&LOST),
+        Some(_) => Some(&WRECKED),
+    }
+}
+
+/// What is known of a store with the settings that a trial read back.
+fn known(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
     let def = table.iter().find(|def| def.name == store)?;
     def.offer(measured.guarantee)?.danger(&measured.settings)
+}
+
+/// Whether a trial's check shows a danger, at the guarantee to which it was held, that was not known of the store with these settings.
+pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
+    let Some((measured, cuts)) = trial.ok().and_then(|one| Some((one, one.cuts()?))) else { return false };
+    let tier = trial.cell.guarantee().tier().unwrap_or(measured.guarantee);
+    is_news(cuts, tier, known(table, trial.cell.store(), measured))
+}
+
+/// The contestants of a group that take no place in its ranking, as a power cut can cost more than its guarantee allows; none where
+/// there is no other. Where the group's name says what a power cut can cost, all of its settings are known for that.
+pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTreeSet<Cow<'g, str>> {
+    let Some(tier) = group.key.tier.filter(|_| group.key.power_cut.is_none()) else { return BTreeSet::new() };
+    let mut all: IndexMap<Cow<'_, str>, bool> = IndexMap::new();
+    for entry in &group.trials {
+        let cell = &entry.trial.cell;
+        let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
+        let danger = of(merged.stores, cell.store(), measured);
+        *all.entry(merged.layout.contestant(cell)).or_default() |= is_dangerous(danger, tier, true);
+    }
+    dangerous(all.into_iter())
 }
 
 /// The stores of a group that an accident can cost as a whole, in a line for each accident. Where the group's own name says what a
@@ -24,6 +64,7 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = of(merged.stores, cell.store(), measured);
         let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
+        let accident = |danger| accident(danger, measured.guarantee);
         let Some(accident) = danger.filter(|danger| !told_in_name(danger)).and_then(accident) else {
             continue;
         };
@@ -31,7 +72,9 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     }
     told.sort_keys();
     let accidents = told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", some(&stores)));
-    accidents.chain(unseen(merged, group)).collect()
+    let aside: Vec<_> = avoided(merged, group).into_iter().collect();
+    let aside = (!aside.is_empty()).then(|| format!("Not ranked, as riskier: {}.", aside.join(", ")));
+    accidents.chain(aside).chain(unseen(merged, group)).collect()
 }
 
 /// The places of a group at `power` of which it can't be seen whether they keep that.
@@ -57,8 +100,8 @@ fn some(stores: &BTreeSet<String>) -> String {
 }
 
 /// `A power cut can cost the whole store`; `None` where neither accident can.
-fn accident(danger: &Danger) -> Option<String> {
-    match (danger.kill.is_whole(), danger.can_wreck()) {
+fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
+    match (danger.kill.is_whole(), danger.can_wreck() || is_dangerous(Some(danger), tier, true)) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
         (false, true) => Some(format!("A power cut {}", danger.power_cut)),
         (false, false) => None,
@@ -67,10 +110,11 @@ fn accident(danger: &Danger) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Bottom;
-    use storebench_core::store::{Kind, Loss, Offer};
+    use storebench_core::result::{Bottom, CutCheck, Cuts, Finding};
+    use storebench_core::store::{Kind, Offer};
 
     use super::*;
+    use crate::data::matrix;
     use crate::data::samples::{Sample, run};
 
     const fn made(name: &'static str, offers: &'static [Offer]) -> StoreDef {
@@ -89,9 +133,35 @@ mod tests {
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
         let merged = Merged::new(&runs, &[]).with_stores(&table);
         let found: Vec<Vec<String>> = merged.groups.iter().map(|group| lines(&merged, group)).collect();
-        assert_eq!(found, [["A power cut can cost the whole store: lmdb."]]);
+        let aside = "Not ranked, as riskier: lmdb.";
+        assert_eq!(found, [["A power cut can cost the whole store: lmdb.", aside]]);
         let unknown = Merged::new(&runs, &[]);
         assert!(unknown.groups.iter().all(|group| lines(&unknown, group).is_empty()));
+    }
+
+    #[test]
+    fn what_is_dangerous_is_not_ranked_and_its_row_stays() {
+        const HOLDS: &[Offer] = &[Offer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
+        let table = [made("lmdb", HOLDS), made("redb", HOLDS)];
+        let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|one| one.guarantee("power"));
+        let told = |trials: usize, lost: u64| {
+            let mut run = run("box", &samples[..trials]);
+            let found = [(Finding::Lost, lost), (Finding::Held, 40)].into();
+            let cuts = Cuts { found, ..Cuts::default() };
+            run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
+            let runs = [run];
+            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            let matrix = matrix::matrix(&merged, &merged.groups[0]).unwrap();
+            let contest = &matrix.rows[0].contests[0];
+            let ratio =
+                contest.riskier.first().map(|one| (one.times_worse.unwrap().ratio.value * 100.0).round());
+            let winners = contest.winners().map(|one| one.store.clone()).collect::<Vec<_>>();
+            (winners.join(" "), ratio, matrix.dangers.join(" "), is_shown_first(&table, &runs[0].trials[0]))
+        };
+        assert_eq!(told(2, 0), ("lmdb redb".into(), None, String::new(), false));
+        let lines = "A power cut can cost the newest writes: lmdb. Not ranked, as riskier: lmdb.";
+        assert_eq!(told(2, 34), ("redb".into(), Some(50.0), lines.into(), true));
+        assert_eq!(told(1, 34).1, None, "there is no other");
     }
 
     #[test]

@@ -23,11 +23,11 @@ use super::readable::Readable;
 use super::saturated;
 use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
-use crate::judge::Rule;
 use crate::judge::interim::{self, Levels};
 use crate::judge::place::{Contender, Few, Standing, Terms, is_decided, is_judged, winners};
+use crate::judge::{Rule, Verdict};
 use crate::layout::{Layout, Position};
-use crate::stats::{Better, Resolution, Scatter, Series};
+use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
@@ -106,6 +106,9 @@ impl Figure {
 pub struct Contest {
     /// The best first, then by the figure. Empty if no store has a figure.
     pub contenders: Vec<Contender>,
+    /// Those that are not ranked, as a power cut can cost more than the guarantee allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub riskier: Vec<Contender>,
     /// Stores of this matrix that have no figure here, and why.
     pub absent: Vec<Absent>,
     /// Failed trials, also of stores that succeeded in others.
@@ -139,7 +142,7 @@ impl Contest {
 
     /// Why no store has a figure; `None` if one has.
     pub fn why_empty(&self) -> Option<Why> {
-        if !self.contenders.is_empty() {
+        if !self.contenders.is_empty() || !self.riskier.is_empty() {
             return None;
         }
         Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(Why::NotRun))
@@ -176,7 +179,8 @@ impl Matrix {
         }
         let mut matrix = self.clone();
         for contest in matrix.rows.iter_mut().flat_map(|row| &mut row.contests) {
-            let contenders = contest.contenders.iter_mut().map(|contender| &mut contender.store);
+            let contenders = contest.contenders.iter_mut().chain(&mut contest.riskier);
+            let contenders = contenders.map(|contender| &mut contender.store);
             for store in contenders.chain(contest.absent.iter_mut().map(|absent| &mut absent.store)) {
                 *store = readable.name(store).into_owned();
             }
@@ -261,6 +265,8 @@ pub(crate) struct Sorted<'g, 'a> {
     headers: Vec<&'g RunHeader>,
     /// Those that compete.
     pub(crate) stores: IndexSet<Cow<'g, str>>,
+    /// Those of them that are not ranked, as a power cut can cost more than the guarantee allows.
+    pub(crate) avoided: BTreeSet<Cow<'g, str>>,
     /// The scatter of figures that were asked for, by operation and column.
     scatters: RefCell<HashMap<(String, &'static str), Option<Scatter>>>,
 }
@@ -273,6 +279,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
             entries: by_position(&merged.layout, group),
             left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.why())).collect(),
             stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
+            avoided: danger::avoided(merged, group),
             scatters: RefCell::default(),
         }
     }
@@ -301,11 +308,30 @@ impl<'g, 'a> Sorted<'g, 'a> {
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = Few::Scatter(self.scatter(name, column));
         let terms = Terms { few, ..self.terms(position, name, column) };
-        let contenders = interim::decide(&series, column.better, terms, levels).into_iter();
+        let is_avoided =
+            |index: &usize| self.stores.get_index(*index).is_some_and(|one| self.avoided.contains(one));
+        let of_ranked = series
+            .iter()
+            .enumerate()
+            .map(|(index, series)| if is_avoided(&index) { Series::default() } else { series.clone() });
+        let contenders = interim::decide(&of_ranked.collect::<Vec<_>>(), column.better, terms, levels);
+        let best = contenders.first().map(|best| &series[best.index]);
+        let riskier = |index: usize| {
+            let own = &series[index];
+            let ratio = |best| match column.better {
+                Better::Higher => compare_at(best, own, levels.end),
+                Better::Lower | Better::Neither => compare_at(own, best, levels.end),
+            };
+            let figure = Summary::of(&own.values().copied().collect::<Vec<_>>())?;
+            let standing =
+                Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
+            Some(contender(&self.stores, standing))
+        };
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
         Contest {
-            contenders: contenders.map(|standing| contender(&self.stores, standing)).collect(),
+            riskier: (0..series.len()).filter(is_avoided).filter_map(riskier).collect(),
+            contenders: contenders.into_iter().map(|standing| contender(&self.stores, standing)).collect(),
             absent: absent
                 .map(|(store, _)| Absent {
                     store: store.to_string(),

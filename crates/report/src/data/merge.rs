@@ -1,6 +1,7 @@
 //! Sorts the trials of any number of runs into groups whose figures may be compared with each other: one machine, one
 //! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay apart.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
@@ -17,6 +18,7 @@ use crate::data::method::Methods;
 use crate::data::names::joined;
 use crate::data::readable::Readable;
 use crate::data::why::Why;
+use crate::judge::danger::holds;
 use crate::judge::interim;
 use crate::layout::Layout;
 use crate::published::Table;
@@ -77,7 +79,7 @@ impl GroupKey {
         layout: &Layout,
         cell: &Cell,
         given: Option<Given>,
-        of_server: bool,
+        apart: &str,
         plan_method: String,
     ) -> GroupKey {
         let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
@@ -88,7 +90,7 @@ impl GroupKey {
             power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
-            method: joined([if of_server { BY_A_SERVER } else { "" }, &plan_method]),
+            method: joined([apart, &plan_method]),
             plan_method,
         }
     }
@@ -198,11 +200,16 @@ impl<'a> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
+        let by_its_word = by_their_word(runs, &layout);
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
             let header = &runs[run].header;
             // A server does other work for a call than a library does: ranked together only where a plan compares stores.
-            let of_server = !layout.names(Axis::STORE) && is_server(header, cell.store());
-            GroupKey::new(&header.hardware, &layout, cell, given, of_server, methods.of(run, cell))
+            let apart = match () {
+                () if !layout.names(Axis::STORE) && is_server(header, cell.store()) => BY_A_SERVER,
+                () if by_its_word.contains(&(layout.contestant(cell), cell.guarantee())) => BY_ITS_WORD,
+                () => "",
+            };
+            GroupKey::new(&header.hardware, &layout, cell, given, apart, methods.of(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -339,6 +346,24 @@ fn workload(run: &Run) -> Workload {
 /// The words that set servers apart from libraries.
 const BY_A_SERVER: &str = "client and server";
 
+/// The words that set libraries apart which alone say that they keep `power`.
+const BY_ITS_WORD: &str = "by the library's word";
+
+/// The contestants, with the guarantee asked for, of which nothing but their own report says that they keep `power`: no cut check of
+/// these runs found that they do.
+fn by_their_word<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
+    let (mut by_word, mut checked) = (BTreeSet::new(), BTreeSet::new());
+    for (_, trial) in all_trials(runs) {
+        let Some(measured) = trial.ok().filter(|measured| measured.is_by_its_word()) else { continue };
+        let of = (layout.contestant(&trial.cell), trial.cell.guarantee());
+        if measured.cuts().and_then(|cuts| holds(cuts, measured.guarantee)) == Some(true) {
+            checked.insert(of.clone());
+        }
+        by_word.insert(of);
+    }
+    &by_word - &checked
+}
+
 fn is_server(header: &RunHeader, store: &str) -> bool {
     header.stores.iter().any(|known| known.name == store && known.server)
 }
@@ -401,6 +426,9 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::{COUNTED_BY_LIBRARY, Caught, Control, CutCheck, Cuts, Finding};
+    use storebench_core::store::Setting;
+
     use super::*;
     use crate::data::samples::{Sample, run};
 
@@ -433,6 +461,24 @@ mod tests {
         assert_eq!(titles(std::slice::from_ref(&mixed)), ["power", "power, client and server"]);
         mixed.header.plan = format!("compare = [\"store\"]\n{}", mixed.header.plan);
         assert_eq!(titles(&[mixed]), ["power"]);
+    }
+
+    #[test]
+    fn a_library_is_ranked_apart_by_its_own_word_until_a_check_of_power_cuts_held() {
+        let samples = [Sample::new("redb"), Sample::new("own")].map(|sample| sample.guarantee("power"));
+        let titles = |found: &[(Finding, u64)]| {
+            let mut run = run("box", &samples);
+            let own = run.trials[1].measured.as_mut().unwrap();
+            own.statistics.push(Setting::read_back(COUNTED_BY_LIBRARY, 7));
+            let mut cuts = Cuts { found: found.iter().copied().collect(), ..Cuts::default() };
+            cuts.controls.insert(Control::NoFlush, Caught { states: 4, caught: 4 });
+            own.cut_check = Some(CutCheck::Made(Box::new(cuts)));
+            titles(&[run])
+        };
+        let apart = ["power", "power, by the library's word"];
+        assert_eq!(titles(&[]), apart, "no state was looked at");
+        assert_eq!(titles(&[(Finding::Held, 20), (Finding::Lost, 1)]), apart);
+        assert_eq!(titles(&[(Finding::Held, 20)]), ["power"]);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Which stores are dangerous at a guarantee, and what the states prove that power cuts left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::result::{Control, Cuts, Finding};
-use storebench_core::store::{Danger, Guarantee};
+use statrs::distribution::{Beta, ContinuousCDF};
+use storebench_core::result::{Control, Cuts, Finding, Harm};
+use storebench_core::store::{Danger, Guarantee, Loss};
+
+use crate::stats::Interval;
 
 /// The confidence with which it is told how rare is what was never found.
 pub const CONFIDENCE: f64 = 0.95;
@@ -11,21 +14,18 @@ pub const CONFIDENCE: f64 = 0.95;
 /// States of a control of which at least one must be caught.
 const ENOUGH: u64 = 4;
 
-/// Whether a store is not recommended, as a power cut can cost all of it. Who writes nothing, or needs nothing to survive, does not
+/// Whether a store is not recommended, as a power cut can cost all of it or a repair by hand. Who writes nothing, or needs nothing to survive, does not
 /// mind.
 pub fn is_dangerous(danger: Option<&Danger>, guarantee: Guarantee, writes: bool) -> bool {
-    guarantee > Guarantee::None && writes && danger.is_some_and(Danger::can_wreck)
+    let least = if guarantee >= Guarantee::Power { Loss::Last } else { Loss::ByHand };
+    guarantee > Guarantee::None && writes && danger.is_some_and(|danger| danger.power_cut <= least)
 }
 
 /// Of some stores those that are dangerous; none where there is no other.
-pub fn dangerous<'d, S: Ord>(
-    stores: impl ExactSizeIterator<Item = (S, Option<&'d Danger>)>,
-    guarantee: Guarantee,
-    writes: bool,
-) -> BTreeSet<S> {
+pub fn dangerous<S: Ord>(stores: impl ExactSizeIterator<Item = (S, bool)>) -> BTreeSet<S> {
     let all = stores.len();
-    let found = stores.filter(|(_, danger)| is_dangerous(*danger, guarantee, writes));
-    let found: BTreeSet<S> = found.map(|(store, _)| store).collect();
+    let found: BTreeSet<S> =
+        stores.filter(|(_, is_dangerous)| *is_dangerous).map(|(store, _)| store).collect();
     if found.len() == all { BTreeSet::new() } else { found }
 }
 
@@ -51,9 +51,28 @@ pub fn at_most(cuts: &Cuts) -> Option<f64> {
     none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
+/// The harm in states that is a danger at a tier.
+pub fn shown(cuts: &Cuts, tier: Guarantee) -> BTreeMap<Harm, u64> {
+    cuts.harms(tier).into_iter().filter(|(harm, _)| harm.is_danger(tier)).collect()
+}
+
+/// Whether a check shows a danger at the tier asked for that the settings are not known to have.
+pub fn is_news(cuts: &Cuts, tier: Guarantee, known: Option<&Danger>) -> bool {
+    shown(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
+}
+
+/// The interval of a share of states, with [`CONFIDENCE`] (C. Clopper and E. Pearson, Biometrika 26, 1934).
+pub fn share(states: u64, of: u64) -> Interval {
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let quantile = |a: u64, b: u64, at: f64| Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(at));
+    let low = if states == 0 { Ok(0.0) } else { quantile(states, of - states + 1, tail) };
+    let high = if states == of { Ok(1.0) } else { quantile(states + 1, of - states, 1.0 - tail) };
+    Interval { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0), confidence: CONFIDENCE }
+}
+
 /// Whether a store kept what its tier promises in all states; `None` where none was looked at, and where the check saw too little.
 pub fn holds(cuts: &Cuts, tier: Guarantee) -> Option<bool> {
-    let is_broken = cuts.found.iter().any(|(finding, states)| *states > 0 && !finding.is_allowed(tier));
+    let is_broken = !shown(cuts, tier).is_empty();
     (is_broken || (cuts.states() > 0 && is_sound(cuts))).then_some(!is_broken)
 }
 
@@ -78,7 +97,6 @@ pub fn is_sound(cuts: &Cuts) -> bool {
 #[cfg(test)]
 mod tests {
     use storebench_core::result::Caught;
-    use storebench_core::store::Loss;
 
     use super::*;
 
@@ -91,19 +109,52 @@ mod tests {
         assert!(is(Guarantee::Process, true) && !is(Guarantee::None, true) && !is(Guarantee::Power, false));
         assert!(!is_dangerous(Some(newest), Guarantee::Process, true));
         assert!(!is_dangerous(None, Guarantee::Process, true));
-        let of = |stores: &[(&'static str, Option<&'static Danger>)]| {
-            dangerous(stores.iter().copied(), Guarantee::Process, true)
-        };
-        const WRECK: Option<&Danger> = Some(&WRECKED);
-        assert_eq!(of(&[("lmdb", WRECK), ("redb", Some(newest))]), BTreeSet::from(["lmdb"]));
-        assert_eq!(of(&[("lmdb", WRECK)]), BTreeSet::new(), "there is no other");
+        let of = |stores: &[(&'static str, bool)]| dangerous(stores.iter().copied());
+        assert_eq!(of(&[("lmdb", true), ("redb", false)]), BTreeSet::from(["lmdb"]));
+        assert_eq!(of(&[("lmdb", true)]), BTreeSet::new(), "there is no other");
+    }
+
+    /// Of two states with a finding, some of them from before anything was acknowledged: whether they show a danger, and one that is news.
+    fn judged(finding: Finding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
+        let mut cuts = Cuts::default();
+        cuts.found.insert(finding, 2);
+        cuts.unacknowledged.insert(finding, before);
+        let known = Danger::of(Loss::Nothing, known, "");
+        (!shown(&cuts, tier).is_empty(), is_news(&cuts, tier, Some(&known)))
     }
 
     #[test]
-    fn a_danger_that_is_not_known_may_cost_more() {
-        let newest = Some(&Danger::NEWEST[0]);
-        assert!(costs_no_more(newest, Some(&WRECKED)) && !costs_no_more(Some(&WRECKED), newest));
-        assert!(costs_no_more(None, None) && !costs_no_more(None, newest) && !costs_no_more(newest, None));
+    fn one_rule_says_what_is_a_danger_and_what_is_news() {
+        use Finding::*;
+        let (process, power) = (Guarantee::Process, Guarantee::Power);
+        for finding in [Lost, Wrong, Resurrected, Torn, Hole, Refused, Unusable, Unsound, Hung, Crashed] {
+            assert_eq!(judged(finding, power, 0, Loss::Nothing), (true, true), "{finding:?}");
+        }
+        assert_eq!(judged(Refused, power, 2, Loss::Nothing), (false, false), "while it was created");
+        assert_eq!(judged(Refused, power, 1, Loss::Nothing), (true, true), "one of two was not");
+        assert_eq!(judged(Refused, power, 0, Loss::ByHand), (true, false));
+        assert_eq!(
+            judged(Wrong, power, 0, Loss::ByHand),
+            (true, true),
+            "nothing said that it loses anything"
+        );
+        // SQLite with DELETE and FULL, held to `power`, and LMDB at `process`.
+        assert_eq!(judged(Lost, power, 0, Loss::Last), (true, false));
+        assert_eq!(judged(Crashed, process, 0, Loss::Whole), (true, false));
+        for named in [Lost, Torn, Hole] {
+            assert_eq!(judged(named, process, 0, Loss::Newest), (false, false), "{named:?}");
+        }
+        assert_eq!(judged(Wrong, process, 0, Loss::Newest), (true, true), "more than the newest");
+    }
+
+    #[test]
+    fn a_share_has_its_exact_interval() {
+        for (states, of, low, high) in
+            [(4, 73, 0.0151, 0.1344), (51, 90, 0.458, 0.6708), (0, 20, 0.0, 0.1684)]
+        {
+            let told = share(states, of);
+            assert!((told.low - low).abs() < 5e-4 && (told.high - high).abs() < 5e-4, "{told:?}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
     match (tier, power_cut) {
         (Guarantee::None, _) => 6,
         (_, Some(Loss::Whole)) => 3,
-        (_, Some(Loss::RarelyWhole | Loss::Torn)) => 2,
+        (_, Some(Loss::RarelyWhole | Loss::ByHand | Loss::Torn)) => 2,
         (_, Some(Loss::Newest)) | (Guarantee::Process, None) => 0,
         (_, Some(Loss::Last | Loss::Unfinished)) => 8,
         (_, Some(Loss::Nothing)) | (Guarantee::Power | Guarantee::Node, None) => 1,

@@ -7,9 +7,9 @@ use crate::column::Unit;
 use crate::data::cuts::{Looked, looked};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
-use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole};
+use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share};
 use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
-use crate::stats::quantile;
+use crate::stats::{Interval, quantile};
 
 /// The section.
 pub const SECTION: Section = Section {
@@ -41,6 +41,7 @@ const CUTS: Shape = Shape {
         Column::whole("lost").at(Place::Line, "newest lost"),
         Column::whole("hole").at(Place::Line, "hole"),
         Column::whole("resurrected").at(Place::Line, "removed is back"),
+        Column::whole("torn").at(Place::Line, "torn value"),
         Column::whole("wrong").at(Place::Line, "wrong"),
         Column::whole("refused").at(Place::Line, "not opened"),
         Column::whole("unusable").at(Place::Line, "unusable"),
@@ -108,70 +109,58 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let legend = "Each store took its steps (inserts, updates, removals, batches) on a disk that logs what is asked of it. A state has all that was \
          written before the last flush, and of the rest each block of 4 KiB or not (torn: each sector of 512 bytes). all there: every acknowledged step, and the store takes new records; \
          newest lost: the last acknowledged steps are missing, and nothing before them; hole: something is missing, and something newer is there; \
-         wrong: a value that no step wrote; holds: whether the store keeps its guarantee in all states: at process a power cut may cost the newest, at power nothing. \
-         How much is lost at process depends on when the kernel writes back: here early; on a machine that is not short of memory \
-         half a minute may pass.";
+         torn value: one that is empty, cut short or pieced together; wrong: a value that no step wrote; holds: whether no state shows a danger: at power one in which \
+         anything acknowledged is lost or the store needs a hand to open, unless it was still created; at process the latter, and a loss of more than the newest that is no hole and no torn value. \
+         How much is lost of what is not synced depends on when the kernel writes back: here early; on a machine that is not short of memory \
+         half a minute may pass. An interval is that of cuts of the histories that were recorded here: another recording, in which the kernel wrote at other moments, can have a share outside it.";
     vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
 }
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
-    let some = |finding: Finding| Cell::whole_unless_0(cuts.of(finding));
+    let found = Finding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.of(finding))));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
-    let (no_flush, last_flush) =
-        (control(&one.cuts, Control::NoFlush), control(&one.cuts, Control::LastFlush));
-    let (early, in_place) =
-        (control(&one.cuts, Control::EarlyAcknowledgement), control(&one.cuts, Control::InPlace));
-    let phases = [Phase::Creating, Phase::Settling, Phase::Recovering].map(|phase| one.phase(phase));
+    let [creating, _, settling, recovering] = Phase::ALL.map(|phase| one.phase(phase));
     let holds =
         one.tier.and_then(|tier| holds(&one.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
     let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
-    vec![
+    let others = [
         ("sessions", Cell::count(cuts.sessions)),
         ("tier", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
         ("open_p50", open(0.5)),
         ("open_most", open(1.0)),
-        ("creating", Cell::count(phases[0].0)),
-        ("creating_not_held", Cell::count(phases[0].1)),
-        ("settling", Cell::count(phases[1].0)),
-        ("settling_not_held", Cell::count(phases[1].1)),
-        ("recovering", Cell::count(phases[2].0)),
-        ("recovering_not_held", Cell::count(phases[2].1)),
-        ("control_early", Cell::count(early.0)),
-        ("control_early_caught", Cell::count(early.1)),
-        ("control_in_place", Cell::count(in_place.0)),
-        ("control_in_place_caught", Cell::count(in_place.1)),
+        ("creating", Cell::count(creating.0)),
+        ("creating_not_held", Cell::count(creating.1)),
+        ("settling", Cell::count(settling.0)),
+        ("settling_not_held", Cell::count(settling.1)),
+        ("recovering", Cell::count(recovering.0)),
+        ("recovering_not_held", Cell::count(recovering.1)),
         ("trials", Cell::whole(one.trials)),
         ("steps", Cell::count(cuts.steps)),
         ("requests", Cell::count(cuts.requests)),
         ("flushes", Cell::count(cuts.flushes)),
         ("whole", Cell::real(cuts.whole_bytes as f64)),
         ("states", Cell::count(cuts.states())),
-        ("held", some(Finding::Held)),
-        ("lost", some(Finding::Lost)),
-        ("hole", some(Finding::Hole)),
-        ("resurrected", some(Finding::Resurrected)),
-        ("wrong", some(Finding::Wrong)),
-        ("refused", some(Finding::Refused)),
-        ("unusable", some(Finding::Unusable)),
-        ("unsound", some(Finding::Unsound)),
-        ("no_space", some(Finding::NoSpace)),
-        ("hung", some(Finding::Hung)),
-        ("crashed", some(Finding::Crashed)),
-        ("file_system", some(Finding::FileSystem)),
         ("verified", Cell::count(cuts.verified)),
         ("lost_steps_p50", at(&cuts.lost_steps, 0.5)),
         ("lost_steps_p99", at(&cuts.lost_steps, 0.99)),
         ("lost_p50", after(0.5)),
         ("lost_p99", after(0.99)),
-        ("control_no_flush", Cell::count(no_flush.0)),
-        ("control_no_flush_caught", Cell::count(no_flush.1)),
-        ("control_last_flush", Cell::count(last_flush.0)),
-        ("control_last_flush_caught", Cell::count(last_flush.1)),
         ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
-    ]
+    ];
+    let of = [
+        (Control::NoFlush, ["control_no_flush", "control_no_flush_caught"]),
+        (Control::LastFlush, ["control_last_flush", "control_last_flush_caught"]),
+        (Control::EarlyAcknowledgement, ["control_early", "control_early_caught"]),
+        (Control::InPlace, ["control_in_place", "control_in_place_caught"]),
+    ];
+    let controls = of.into_iter().flat_map(|(of, [states, caught])| {
+        let (all, some) = control(cuts, of);
+        [(states, Cell::count(all)), (caught, Cell::count(some))]
+    });
+    found.into_iter().chain(others).chain(controls).collect()
 }
 
 /// A store in a sentence or two: what it lost, and whether the check would have seen it.
@@ -194,7 +183,7 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
         None => {
             let kinds = Finding::ALL.into_iter().filter(|kind| *kind != Finding::Held && cuts.of(*kind) > 0);
             let kinds: Vec<String> =
-                kinds.map(|kind| format!("{} in {}", kind.words(), cuts.of(kind))).collect();
+                kinds.map(|kind| format!("{} in {}", kind.words(), of_all(cuts.of(kind), states))).collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
                 // From the acknowledgement of the first to that of the last: none where that is one.
@@ -221,7 +210,14 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
     Some(format!("{store}: {found}{own}{}{checked}.", parts(one)))
 }
 
-/// The states that were cut while the store did not take steps.
+/// A number of states with the interval of their share, as in `4 (5.48 % [1.51, 13.4])`.
+fn of_all(states: u64, of: u64) -> String {
+    let Interval { low, high, .. } = share(states, of);
+    let [share, low, high] = [states as f64 / of as f64, low, high].map(|share| three_digits(share * 100.0));
+    format!("{states} ({share} % [{low}, {high}])")
+}
+
+/// The states by the part of the history in which they were cut.
 fn parts(one: &Looked) -> String {
     let part = |phase: Phase| match one.phase(phase) {
         (0, _) => None,
@@ -230,8 +226,7 @@ fn parts(one: &Looked) -> String {
             Some(format!("{states} came when it {} ({not_held} not all there)", phase.words()))
         }
     };
-    let parts = [Phase::Creating, Phase::Settling, Phase::Recovering].into_iter().filter_map(part);
-    let parts: Vec<String> = parts.collect();
+    let parts: Vec<String> = Phase::ALL.into_iter().filter_map(part).collect();
     if parts.is_empty() { String::new() } else { format!(". Of the cuts, {}", parts.join(", ")) }
 }
 

@@ -112,7 +112,7 @@ pub struct Proof {
 
 impl From<&Evidence> for Proof {
     fn from(one: &Evidence) -> Proof {
-        Proof { text: one.in_words(), is_broken: one.broken > 0 }
+        Proof { text: one.in_words(), is_broken: one.dangers().next().is_some() }
     }
 }
 

@@ -10,8 +10,8 @@ use crate::data::moment::to_the_second;
 use crate::data::rule::rule_text;
 use crate::data::spread;
 use crate::data::summary::{counts, unfinished};
-use crate::judge::Rule;
 use crate::judge::place::{Contender, Status, status};
+use crate::judge::{Rule, Verdict};
 use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
 use crate::page::{findings, machine, section as part};
 use crate::report::Report;
@@ -92,7 +92,7 @@ fn of_matrix(matrix: &Matrix) -> Tag {
     let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
     let mut stores: Vec<&str> = contests()
         .flat_map(|contest| {
-            let there = contest.contenders.iter().map(|one| one.store.as_str());
+            let there = contest.contenders.iter().chain(&contest.riskier).map(|one| one.store.as_str());
             there.chain(contest.absent.iter().map(|one| one.store.as_str()))
         })
         .collect();
@@ -111,7 +111,7 @@ fn of_matrix(matrix: &Matrix) -> Tag {
 }
 
 fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
-    if let Some(one) = contest.contenders.iter().find(|one| one.store == store) {
+    if let Some(one) = contest.contenders.iter().chain(&contest.riskier).find(|one| one.store == store) {
         let mean = one.figure.mean;
         let text = format!(
             "{}{}",
@@ -128,6 +128,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
 /// The standing of a store beside the others of its place, in words.
 fn standing(contest: &Contest, one: &Contender) -> String {
     match status(&contest.contenders, one) {
+        _ if one.verdict == Verdict::Dangerous => "riskier, not ranked".into(),
         Status::Alone => "nothing to compare with".into(),
         Status::NotJudged => "not judged".into(),
         Status::Candidate => "a candidate".into(),

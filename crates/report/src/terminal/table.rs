@@ -115,7 +115,11 @@ fn grid(
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
         });
         let shown = merged.readable.name(store);
-        let name = if is_unranked(entries) { format!("{shown} (not ranked)") } else { shown.into_owned() };
+        let name = match () {
+            () if is_unranked(entries) => format!("{shown} (not ranked)"),
+            () if sorted.avoided.contains(store) => format!("{shown} (riskier)"),
+            () => shown.into_owned(),
+        };
         let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
         rows.push(labels.into_iter().chain(figures).collect());
     }

@@ -6,6 +6,7 @@ use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
 use storebench_host::runner::parent::Ended;
+use storebench_report::data::danger;
 use storebench_report::report::Report;
 use storebench_report::{brief, terminal};
 
@@ -53,5 +54,10 @@ pub fn finish(
         return Ok(Exit::Interrupted);
     }
     tell(&format!("every figure: storebench report {shown} --table"));
+    if let Some(trial) = run.trials.iter().find(|trial| danger::is_shown_first(stores, trial)) {
+        let cell = trial.cell.id();
+        tell(&format!("{cell}: a power cut costs more than was known; see storebench crash show {shown}"));
+        return Ok(Exit::Danger);
+    }
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }

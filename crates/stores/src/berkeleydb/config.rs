@@ -21,7 +21,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "pagesize",
         "a size, a power of two from 512 bytes to 64 KiB",
-        "the file system's block",
+        "the file system's block; at power 512",
         "a page of the B-tree",
     )
     .bytes()
@@ -81,7 +81,7 @@ const ROUNDING: u64 = 8 << 10;
 /// The options that were asked for. Zeros are the engine's defaults.
 pub struct Config {
     cachesize: u64,
-    pagesize: u32,
+    pub pagesize: u32,
     lg_max: u32,
     lg_bsize: u32,
     /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.

@@ -16,6 +16,8 @@ pub(super) enum Held {
     Resurrected(String),
     /// No number of first steps explains it.
     Hole,
+    /// A record has a value that is pieced together from values that it had.
+    Torn(String),
     /// A record has a value that it never had.
     Wrong(String),
 }
@@ -38,6 +40,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     // The same where records that were removed may be there.
     let mut but_removed = explains.clone();
     let mut back = None;
+    let mut torn = None;
     for (record, wrote) in history(lane, begun) {
         let key = record_key(record);
         let mut value = None;
@@ -48,9 +51,16 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
             *leaves && value == record_value(record, steps::of_session(lane, *number), MOST_BYTES)
         };
         let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
-        if by == Some(None) {
-            let size = value.as_ref().map_or(0, Vec::len);
-            return Ok(Held::Wrong(format!("the record {key} has {size} bytes that it never had")));
+        if let (Some(None), Some(value)) = (by, &value) {
+            let size = value.len();
+            let had = |(number, _): &(u64, bool)| {
+                record_value(record, steps::of_session(lane, *number), MOST_BYTES)
+            };
+            if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
+                return Ok(Held::Wrong(format!("the record {key} has {size} bytes that it never had")));
+            }
+            torn.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
+            continue;
         }
         let fits = |taken: u64| {
             let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
@@ -79,12 +89,21 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
             back.get_or_insert(key);
         }
     }
+    if let Some(torn) = torn {
+        return Ok(Held::Torn(torn));
+    }
     let most = explains.iter().rposition(|explains| *explains);
     Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
         (Some(most), _) => Held::First(most as u64),
         (None, Some(key)) => Held::Resurrected(format!("the record {key} is there, and was removed")),
         (None, None) => Held::Hole,
     })
+}
+
+/// Whether each byte of a value is 0 or that of another value at its place.
+fn is_pieced(value: &[u8], had: &[Vec<u8>]) -> bool {
+    let of_any = |at: usize, byte: &u8| had.iter().any(|other| other.get(at) == Some(byte));
+    value.iter().enumerate().all(|(at, byte)| *byte == 0 || of_any(at, byte))
 }
 
 #[cfg(test)]
@@ -182,5 +201,13 @@ pub(super) mod tests {
         map.insert(key.as_bytes(), b"torn").unwrap();
         let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
         assert_eq!(held, Held::Wrong(format!("the record {key} has 4 bytes that it never had")));
+        // Cut short, with zeros in it, and empty it is a part of what it was.
+        let whole = record_value(0, 0, MOST_BYTES);
+        let holed = [&whole[..2], &[0; 3], &whole[5..]].concat();
+        for torn in [&whole[..whole.len() - 1], &holed, &[]] {
+            map.insert(key.as_bytes(), torn).unwrap();
+            let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+            assert!(matches!(held, Held::Torn(_)), "{held:?}");
+        }
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn look_by(
     for held in held {
         match held {
             Held::First(steps) => looked.kept.push(steps),
+            Held::Torn(message) => return found(looked, Finding::Torn, message),
             Held::Wrong(message) => return found(looked, Finding::Wrong, message),
             Held::Resurrected(message) => return found(looked, Finding::Resurrected, message),
             Held::Hole => {

@@ -266,7 +266,9 @@ fn whole(log: &Log) -> Cut {
 fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
     match finding {
         Finding::Held => Aftermath::Unharmed,
-        Finding::Lost | Finding::Hole | Finding::Resurrected | Finding::Wrong => Aftermath::Silent,
+        Finding::Lost | Finding::Hole | Finding::Resurrected | Finding::Torn | Finding::Wrong => {
+            Aftermath::Silent
+        }
         Finding::Unsound => Aftermath::Told,
         Finding::Refused | Finding::Unusable | Finding::NoSpace => refused,
         Finding::Hung => Aftermath::Hung,

@@ -104,7 +104,7 @@ fn one(
     tables: &mut Tables<'_>,
 ) -> Result {
     let stores = sorted.entries.get(&row.at.joined(place));
-    for (rank, contender) in contest.contenders.iter().enumerate() {
+    for (rank, contender) in contest.contenders.iter().chain(&contest.riskier).enumerate() {
         let entries = stores.and_then(|stores| stores.get(contender.store.as_str()));
         let Some(entry) = entries.and_then(|entries| entries.first()) else { continue };
         let worse = contender.times_worse;
