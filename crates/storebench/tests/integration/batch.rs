@@ -2,7 +2,6 @@
 
 use storebench_core::error::Exit;
 use storebench_host::image::Driver;
-use storebench_host::run::Run;
 
 use crate::cli::support::{Scratch, assert_complete, skipped};
 use crate::file_systems::failed;

@@ -12,7 +12,6 @@ use storebench_core::error::Exit;
 use super::tries;
 use crate::cli::support::OWN;
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
-use crate::store_library::built::faulty;
 
 /// The most that an answer to bad input may say on standard error, in bytes.
 const MOST_WORDS: usize = 20_000;
@@ -245,7 +244,11 @@ const ANSWER: &str = r#"{"Ok":[{"name":"mine","summary":"a \u001b[31mlog","pract
 #[test]
 fn mutated_answers_of_libraries_are_read_or_refused() {
     let scratch = Scratch::new();
-    let library = faulty("ANSWERS_ASK", scratch.path()).display().to_string();
+    let mut build = Command::new("sh");
+    build.args(["-euc", ". \"$CASES/helpers.sh\"; library ANSWERS_ASK"]).current_dir(scratch.path());
+    build.env("CASES", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cases"));
+    assert!(build.status().unwrap().success());
+    let library = scratch.join("libanswers_ask.so").display().to_string();
     scratch.write("answer.json", ANSWER);
     scratch.storebench(&format!("settings mine --store-library {library}")).ends(Exit::Success);
     tries(40, |random| {
