@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use storebench_core::error::Exit;
 use storebench_core::result::{Outcome, Run};
-use storebench_core::test_hooks;
 use storebench_host::folder;
 use tempfile::TempDir;
 
