@@ -68,7 +68,9 @@ const TABLES_VERSION: u32 = 1;
 /// Whether a file is one that [`write()`] made: SQLite's header, with our mark where it keeps marks of applications.
 pub fn is_ours(path: &Path) -> bool {
     let is_marked = |head: Vec<u8>| {
-        head.get(68..72) == Some(&APPLICATION_ID.to_be_bytes()[..]) && head.starts_with(b"SQLite format 3\0")
+        head.len() == 100
+            && head.get(68..72) == Some(&APPLICATION_ID.to_be_bytes()[..])
+            && head.starts_with(b"SQLite format 3\0")
     };
     bounded::start(path, 100).is_ok_and(is_marked)
 }
