@@ -19,6 +19,11 @@ pub fn memory_keeps() -> bool {
     is_set(MEMORY_KEEPS)
 }
 
+/// Whether a trial counts as alone on its machine: other tests run next to it, and would decide what can be judged.
+pub fn is_alone() -> bool {
+    is_set("alone")
+}
+
 fn is_set(hook: &str) -> bool {
     std::env::var(VARIABLE).is_ok_and(|words| words.split(',').any(|word| word == hook))
 }

@@ -33,6 +33,7 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::{
     BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
 };
+use storebench_core::test_hooks;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::Time;
 use storebench_core::workload::loading::Loading;
@@ -175,7 +176,9 @@ impl Trial<'_> {
             wall_s,
             stage_s: None,
             load_1min,
-            others_processors: others.filter(|_| !self.is_elsewhere()),
+            others_processors: others
+                .map(|share| if test_hooks::is_alone() { 0.0 } else { share })
+                .filter(|_| !self.is_elsewhere()),
             background,
             machine,
             disk,

@@ -39,9 +39,9 @@ use storebench_core::test_hooks;
 /// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.
 const AT_ONCE: (&str, &str) = ("after_load", "at-once");
 
-const HOOKS: &str = "quick-probes,memory-keeps";
+const HOOKS: &str = "quick-probes,memory-keeps,alone";
 
-/// Before any test: the programs that tests start don't probe each place for a second, and may measure `power` in memory.
+/// Before any test: the programs that tests start don't probe each place for a second, may measure `power` in memory, and count as alone.
 #[used]
 #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
