@@ -171,7 +171,7 @@ fn a_part_that_was_killed_is_resumed_by_the_same_command() {
 #[test]
 fn all_that_meets_in_a_report_is_in_one_part() {
     let scratch = Scratch::in_memory();
-    let mut sample = read(&run(&scratch, "part-1", "--shard 1/5"));
+    let sample = read(&run(&scratch, "part-1", "--shard 1/5"));
     let mut plans: Vec<Plan> = plan::STUDIES.iter().map(|study| plan::find(study.name).unwrap()).collect();
     let mut moved = plan::find("crud").unwrap();
     (moved.compare, moved.rows) = (vec![Axis::DATA], vec![Axis::STORE]);
@@ -180,6 +180,7 @@ fn all_that_meets_in_a_report_is_in_one_part() {
         let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
         let split = Split::new(&plan, STORES, &rooms, 7).unwrap();
         let (cells, _) = schedule::cells(&plan, STORES, &rooms, &|_| None).unwrap();
+        let mut sample = sample.clone();
         sample.header.plan = plan.to_toml().unwrap();
         let layout = Layout::of([&sample]);
         let mut parts: BTreeMap<String, BTreeSet<Option<u32>>> = BTreeMap::new();
