@@ -125,14 +125,17 @@ fn run_file(file: &str) {
     let (first, mut cases) = begin(file);
     let wanted = std::env::var("STOREBENCH_CASE").unwrap_or_default();
     cases.retain(|case| case.name.contains(&wanted) && (tier::is_whole() || !case.is_long));
-    let (left, failed) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
+    // Copied before any is played: a resumed run works where it began, in the folder that all are copies of.
+    let plays = cases.iter().map(|case| {
+        let scratch = if case.on_disk { Scratch::new() } else { Scratch::in_memory() };
+        let copied = Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
+        assert!(copied.unwrap().success());
+        (Play::new(scratch, first.variables.clone()), case)
+    });
+    let (left, failed) = (Mutex::new(plays.collect::<Vec<_>>().into_iter()), Mutex::new(Vec::new()));
     let work = || {
-        while let Some(case) = { left.lock().unwrap().next() } {
-            let scratch = if case.on_disk { Scratch::new() } else { Scratch::in_memory() };
-            let copied =
-                Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
-            assert!(copied.unwrap().success());
-            Play::new(scratch, first.variables.clone()).play(file, case, &failed);
+        while let Some((mut play, case)) = { left.lock().unwrap().next() } {
+            play.play(file, case, &failed);
         }
     };
     std::thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));

@@ -59,9 +59,6 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
         // A microsecond each.
         let all = counts.requests.all() - counts.requests.discards.requests;
         assert_eq!(counts.requests.modelled_ns, all * 1_000, "{disk:?}");
-        // A microsecond is less than a reply takes: the times of what asks the disk are the host's, and are not ranked.
-        let measured = trial.ok().unwrap();
-        assert!(measured.operations.iter().any(|operation| measured.doubt(&operation.operation).is_some()));
     }
     let place = run.header.places.iter().find(|place| place.disk() == "quick").unwrap();
     assert_eq!((place.name.as_str(), place.place()), ("ext4:4096 on simulated quick", "ext4:4096"));
