@@ -66,7 +66,7 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
     assert!(run.header.plan.contains("[disks.quick"));
     for output in ["report latest", "report latest --table"] {
         let said = scratch.storebench(output).ends(Exit::Success);
-        assert!(said.out.contains("simulated disk quick"), "{said}");
+        assert!(said.out.contains("on simulated quick"), "{said}");
     }
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
     let joined = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
