@@ -44,7 +44,9 @@ impl Looked {
         all.requests += made.requests;
         all.flushes += made.flushes;
         all.whole_bytes = made.whole_bytes;
-        made.found.iter().for_each(|(finding, states)| *all.found.entry(*finding).or_default() += states);
+        for (sums, own) in [(&mut all.found, &made.found), (&mut all.unacknowledged, &made.unacknowledged)] {
+            own.iter().for_each(|(finding, states)| *sums.entry(*finding).or_default() += states);
+        }
         all.sessions = made.sessions;
         made.phases.iter().for_each(|(phase, states)| all.phases.entry(*phase).or_default().add(*states));
         made.controls
@@ -79,4 +81,20 @@ pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -
         }
     }
     all.into_iter().map(|((store, _), looked)| (store.into_owned(), looked)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::{Finding, Harm};
+
+    use super::*;
+
+    #[test]
+    fn what_broke_before_anything_was_acknowledged_stays_so_over_several_trials() {
+        let of = |states| [(Finding::Refused, states)].into_iter().collect();
+        let made = Cuts { found: of(2), unacknowledged: of(2), ..Cuts::default() };
+        let mut looked = Looked::default();
+        (0..2).for_each(|position| looked.add(position, &CutCheck::Made(Box::new(made.clone()))));
+        assert_eq!(looked.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());
+    }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, CutCheck, KeptState, Measured, TrialResult};
+use storebench_core::result::{BadState, KeptState, Measured, TrialResult};
 use storebench_core::units::{counted, rough_bytes};
 use storebench_core::workload::cut::told::{StepTold, steps_of};
 use storebench_host::kept;
@@ -54,7 +54,7 @@ fn kept(trials: &[TrialResult]) -> Vec<Kept<'_>> {
     let of_trial = |trial| -> Option<Vec<Kept<'_>>> {
         let trial: &TrialResult = trial;
         let measured = trial.ok()?;
-        let CutCheck::Made(cuts) = measured.cut_check.as_ref()? else { return None };
+        let cuts = measured.cuts()?;
         let kept = |bad| -> Option<Kept<'_>> {
             let bad: &BadState = bad;
             Some(Kept { trial, measured, bad, kept: bad.kept.as_ref()? })
