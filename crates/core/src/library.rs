@@ -9,7 +9,7 @@ mod ffi;
 mod found;
 mod loaded;
 mod opened;
-mod probe;
+pub mod probe;
 #[cfg(test)]
 mod tests;
 
