@@ -9,7 +9,7 @@ mod ffi;
 mod found;
 mod loaded;
 mod opened;
-pub mod probe;
+mod probe;
 #[cfg(test)]
 mod tests;
 

@@ -55,8 +55,9 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
         return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
     };
-    match read_answer(path, &told.map_err(failed)?) {
-        Ok(stores) => stores,
+    match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
+        // It was checked where the library is, which may have answered itself.
+        Ok(answer) => checked(path, answer.map_err(|why| message(&why))?),
         Err(_) => {
             let how = match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("crashed with signal {signal}"),
@@ -68,16 +69,7 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     }
 }
 
-/// The stores of an answer, if there are any and they are what stores can be. They were checked in the library's process, but it may
-/// have answered itself.
-///
-/// # Errors
-/// When it is no answer.
-pub fn read_answer(path: &Path, answer: &[u8]) -> serde_json::Result<Result<Vec<Described>, String>> {
-    let stores = serde_json::from_slice::<Result<Vec<Described>, String>>(answer)?;
-    Ok(stores.map_err(|why| message(&why)).and_then(|stores| checked(path, stores)))
-}
-
+/// The stores of an answer, if there are any and they are what stores can be.
 fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String> {
     let none = if stores.is_empty() { Err("it tells of 0 stores".into()) } else { Ok(()) };
     let wrong = none.and_then(|()| stores.iter().try_for_each(Described::check));

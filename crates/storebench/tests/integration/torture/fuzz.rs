@@ -14,7 +14,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use storebench::STORES;
 use storebench_core::axis::Axis;
-use storebench_core::library::probe;
 use storebench_core::measure::latency;
 use storebench_core::result::BadState;
 use storebench_core::server::running::Address;
@@ -153,16 +152,6 @@ fn answers_of_servers_are_read_or_refused() {
             let url = format!("{}://{}@127.0.0.1:{port}", server.schemes[0], server.user.unwrap_or("me"));
             let said = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
             assert!(said.chars().count() < 1000, "{said}");
-        }
-    });
-}
-
-#[test]
-fn answers_of_libraries_are_read_or_refused() {
-    fuzz("library", |bytes| {
-        let read = probe::read_answer(Path::new("libmine.so"), bytes);
-        if let Ok(Err(why)) = read {
-            assert!(!why.is_empty() && why.chars().all(|sign| !sign.is_control()), "{why:?}");
         }
     });
 }
