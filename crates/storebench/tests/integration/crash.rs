@@ -112,22 +112,6 @@ fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
         .complains(Exit::BadValue, &["not empty"]);
 }
 
-/// It syncs a file that no record is in, and says `power`.
-#[test]
-fn a_store_that_loses_what_it_promised_ends_a_run_with_an_exit_code_for_it() {
-    if !can_cut() {
-        return;
-    }
-    let scratch = with_disk();
-    let tiny = TINY.replace("--guarantee process", "--guarantee power");
-    let run = format!("run crash --store sync-other,honest --cuts 10 {tiny} --at disk");
-    let said = scratch.faulty(&run).ends(Exit::Danger);
-    assert!(said.err.contains("sync-other/") && said.err.contains("costs more than was known"), "{said}");
-    assert!(!said.err.contains("honest/1B..1KiB: a power cut"), "{said}");
-    let said = scratch.faulty("report latest").ends(Exit::Success);
-    assert!(said.out.contains("Not ranked, as riskier: sync-other."), "{said}");
-}
-
 #[test]
 fn weaker_settings_lose_what_their_documents_say() {
     if !can_cut() {
