@@ -12,6 +12,7 @@ mod shared_memory;
 use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -47,15 +48,33 @@ pub struct User {
     pub gid: u32,
 }
 
-/// As whom servers run, as they refuse to run as root: the first user of the known servers that this system has, else `nobody`.
-/// `None` where this process is not root's, so that they run as its own user, and where there is none of them.
-pub fn user() -> Option<&'static User> {
-    // One from before servers were made known, and one from after.
-    static USERS: [OnceLock<Option<User>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let user = &USERS[usize::from(!known::all().is_empty())];
-    let users = || known::all().iter().flat_map(|known| known.users).copied();
-    let found = || users().chain(["nobody"]).find_map(named);
-    user.get_or_init(|| if rustix::process::geteuid().is_root() { found() } else { None }).as_ref()
+/// As whom servers run, as they refuse to run as root: the users of the known servers that this system has, then `nobody`. None where
+/// this process is not root's, so that servers run as its own user. On a file system that knows no owners all belongs to the first.
+pub fn users() -> &'static [User] {
+    // The users from before servers were made known, and from after.
+    static USERS: [OnceLock<Vec<User>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let users = &USERS[usize::from(!known::all().is_empty())];
+    users.get_or_init(|| match rustix::process::geteuid().is_root() {
+        true => known::all()
+            .iter()
+            .flat_map(|known| known.users)
+            .copied()
+            .chain(["nobody"])
+            .filter_map(named)
+            .collect(),
+        false => Vec::new(),
+    })
+}
+
+/// The user of these names as whom a server runs, so that one server can't reach another's files; else `nobody`, else any.
+pub fn user_of(names: &[&str]) -> Option<&'static User> {
+    users().iter().find(|user| names.contains(&user.name)).or(users().last())
+}
+
+/// As whom the server of these data runs: as their owner.
+pub fn owner_of(data: &Path) -> Option<&'static User> {
+    let owner = fs::symlink_metadata(data).ok()?.uid();
+    users().iter().find(|user| user.uid == owner)
 }
 
 /// The user of a name.
@@ -140,7 +159,7 @@ mod tests {
     fn a_user_is_found_by_its_name() {
         assert_eq!(named("root").map(|user| (user.uid, user.gid)), Some((0, 0)));
         assert_eq!(named("no such user"), None);
-        assert!(user().is_none_or(|user| user.uid != 0));
+        assert!(users().iter().all(|user| user.uid != 0));
     }
 
     /// A process in the folder that is no server stays.

@@ -26,8 +26,8 @@ pub struct Folder {
     path: PathBuf,
     /// Whose folders may be deleted in it.
     owner: u32,
-    /// Whose folders may be deleted in it, too: a server ran in it as another user.
-    servant: Option<u32>,
+    /// Whether folders of the users as whom servers run may be deleted in it, too.
+    is_served: bool,
 }
 
 impl Folder {
@@ -37,7 +37,7 @@ impl Folder {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let handle = openat(CWD, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
         let owner = rustix::process::geteuid().as_raw();
-        Ok(Folder { handle: handle.into(), path: path.into(), owner, servant: None })
+        Ok(Folder { handle: handle.into(), path: path.into(), owner, is_served: false })
     }
 
     /// A folder in it. No link is followed, and none on which another file system is mounted is opened.
@@ -52,7 +52,7 @@ impl Folder {
         if handle.metadata()?.dev() != self.handle.metadata()?.dev() {
             return Err(mounted());
         }
-        Ok(Folder { handle, path, owner: self.owner, servant: self.servant })
+        Ok(Folder { handle, path, owner: self.owner, is_served: self.is_served })
     }
 
     /// Makes a folder in it, with these permissions less those that the process never gives.
@@ -113,14 +113,14 @@ impl Folder {
         }
     }
 
-    /// The same for a folder of one's own in which a server may have run as another user, `servant`: folders in it that belong to
-    /// that user are deleted, too.
-    pub fn remove_served(&self, name: &OsStr, servant: Option<u32>) -> io::Result<()> {
+    /// The same for a folder of one's own in which a server may have run as another user: folders in it that belong to a user as
+    /// whom servers run are deleted, too.
+    pub fn remove_served(&self, name: &OsStr) -> io::Result<()> {
         let own = match self.within(name) {
-            Ok(own) if servant.is_some() && own.of_another()?.is_none() => own,
+            Ok(own) if own.of_another()?.is_none() => own,
             _ => return self.remove(name),
         };
-        Folder { servant, ..own }.empty(None)?;
+        Folder { is_served: true, ..own }.empty(None)?;
         self.remove_empty(name)
     }
 
@@ -197,7 +197,9 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        match folder.of_another()?.filter(|user| Some(*user) != self.servant) {
+        let is_server_s =
+            |user: u32| self.is_served && server::users().iter().any(|server| server.uid == user);
+        match folder.of_another()?.filter(|user| !is_server_s(*user)) {
             Some(user) => return Err(folder.belongs_to(user)),
             None => folder.empty(None)?,
         }
@@ -259,7 +261,7 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
     };
     let mut parent = Folder::open(parent)?;
     parent.owner = parent.within(name)?.made_here()?.owner;
-    parent.remove_served(name, server::user().map(|user| user.uid))
+    parent.remove_served(name)
 }
 
 /// The flags with which folders are opened.

@@ -109,10 +109,10 @@ pub fn attach(
     })
 }
 
-/// Whose all files are where they have no owners: the user's as whom servers run, without whom no server could open its own. Root
-/// may open them as well. To a program of root's, that user must be let in.
+/// Whose all files are if they have no owners: a user as whom servers run, without whom no server could open its own. Root may open
+/// them as well. To a program of root's, such users must be let in.
 fn owner(file_system: &FileSystem) -> String {
-    match server::user() {
+    match server::users().first() {
         Some(user) if file_system.kind().ownerless => format!("uid={},gid={}", user.uid, user.gid),
         Some(_) if file_system.kind().is_a_program() => "allow_other".to_owned(),
         _ => String::new(),

@@ -90,8 +90,7 @@ impl Note {
                 let path = owner.folder.path().join(name);
                 server::end_in(&path)?;
                 running::drop_of(&path)?;
-                let servant = server::user().map(|user| user.uid);
-                owner.folder.remove_served(OsStr::new(name), servant).map(|()| None)
+                owner.folder.remove_served(OsStr::new(name)).map(|()| None)
             }
             // One that can't be removed holds nothing, and keeps nobody from anything.
             Note::Group { folder } => Ok(cgroup::remove(folder).then(|| folder.clone())),

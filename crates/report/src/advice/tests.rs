@@ -1,5 +1,5 @@
 use storebench_core::result::{LeftOut, Reason, StoreInfo};
-use storebench_core::store::{Guarantee, Kind, Offer};
+use storebench_core::store::{Capabilities, Guarantee, Kind, Offer};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -522,6 +522,30 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
     let merged = Merged::new(&runs, &[]);
     let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();
     assert_eq!(out(&advice), [("redb", "failed: broken"), ("fjall", "too large")]);
+}
+
+/// A store that was quick with few of the records, and has no room for all.
+#[test]
+fn a_store_that_can_t_hold_the_data_is_ruled_out_however_fast_it_was() {
+    let engine = |name, max_bytes| {
+        let capabilities = Capabilities { max_bytes, ..NULL.capabilities };
+        let offers: &'static [Offer] =
+            Box::leak(Box::new([Offer { guarantee: Guarantee::Process, ..NULL.offers[0] }]));
+        StoreDef { name, offers, kind: Kind::Engine, capabilities, ..NULL }
+    };
+    let bytes = question().values_bytes() as u64;
+    let block = |_| vec![Sample::new("lmdb").ns(1000.0), Sample::new("one-file").ns(10.0)];
+    let runs = [blocks("box", &[0, 1, 2].map(block))];
+    let merged = Merged::new(&runs, &[]);
+    let ask = |room| {
+        let table = [engine("lmdb", u64::MAX), engine("one-file", room)];
+        Advice::from_runs(&question(), &merged, None, &table).unwrap()
+    };
+    let advice = ask(bytes / 2);
+    let [(store, why)] = out(&advice)[..] else { panic!("{:?}", out(&advice)) };
+    assert!(store == "one-file" && why.contains("at most"), "{why}");
+    assert_eq!(advice.verdict.ranking[0].store, "lmdb");
+    assert_eq!(ask(bytes * 2).verdict.ranking[0].store, "one-file");
 }
 
 #[test]

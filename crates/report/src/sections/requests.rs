@@ -181,3 +181,27 @@ fn sentence(store: &str, one: &Asked) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Requests;
+
+    use super::*;
+
+    /// The model takes 5 of the 11.9 µs.
+    fn said(late_ns: u64) -> String {
+        let requests = Requests { modelled_ns: 5000, late_ns, ..Requests::default() };
+        let part = Part::Operation { name: "update".into(), mixed: false, puts_back: false };
+        sentence("leveldb", &Asked { part, times: 1, requests, latency_ns: Some(11_900.0) })
+    }
+
+    #[test]
+    fn the_lateness_of_the_disk_is_not_called_something_else() {
+        assert!(
+            said(5100).ends_with("42 % of the operation's 11.9 µs, and is simulated 5.10 µs late."),
+            "{}",
+            said(5100)
+        );
+        assert!(said(100).ends_with("it is slow by something else."), "{}", said(100));
+    }
+}

@@ -389,10 +389,13 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
     let unmounted = is_in_image && said.err.contains("no cell can run");
     let incomplete =
         script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
+    // Nor room for ten million records.
+    let too_large = said.err.contains("no cell can run") && said.err.contains(" of disk, and ");
     // Other tests run beside this one.
     let disturbed = script.contains("storebench check")
         && said.out.contains("Only a store that is twice as fast is named");
     let code = match () {
+        () if too_large => Exit::DiskFull,
         () if unlimited || unmounted => Exit::Nothing,
         () if incomplete => Exit::Incomplete,
         () if disturbed => Exit::Unsound,

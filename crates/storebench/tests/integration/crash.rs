@@ -80,6 +80,8 @@ fn sqlite_loses_its_last_commit_with_full_and_a_deleted_journal_and_not_with_ext
     assert!(cuts.lost_steps.iter().all(|lost| *lost == 1), "no more than the last: {cuts:?}");
     let said = scratch.storebench("report latest").ends(Exit::Success);
     assert!(said.out.contains("power asked for, process given"), "{said}");
+    let settings = "settings: sqlite.journal_mode=DELETE, sqlite.synchronous=FULL";
+    assert!(said.out.contains(settings), "what is the same in all trials stands in the text: {said}");
     can_be_repeated(&scratch, &cuts);
     let (_, cuts) = judged("sqlite", "power", &format!("{set}EXTRA"), 20);
     assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");

@@ -100,7 +100,15 @@ fn every_store_lives_on_every_file_system_of_this_machine() {
         .storebench(&format!("run crud --store {stores} --place {places} {study} --at disk"))
         .ends(Exit::Success);
     let run = scratch.results();
-    assert_complete(&run, names.len() * stores.split(',').count(), 1);
+    // A store that gives `power` by itself is left out where a power cut takes what was synced.
+    let gives_power = |store: &str| {
+        let def = storebench::STORES.iter().find(|def| def.name == store).unwrap();
+        def.shipped >= storebench_core::store::Guarantee::Power
+    };
+    let keeps_power = |name: &str| !["tmpfs", "fuse2fs"].contains(&name);
+    let cells = names.iter().flat_map(|name| stores.split(',').map(move |store| (name, store)));
+    let cells = cells.filter(|(name, store)| keeps_power(name) || !gives_power(store));
+    assert_complete(&run, cells.count(), 1);
     assert_eq!(failed(&run), [""; 0]);
     for place in &run.header.places {
         assert_eq!(place.image.as_ref().map(FileSystem::to_string).as_deref(), Some(place.name.as_str()));

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use storebench_core::server::{self, user};
+use storebench_core::server::{self, user_of};
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, StoreError};
 
@@ -141,7 +141,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     let before = fs::metadata(folder.path()).unwrap();
     let store = open::<Mysql>(&OpenOptions::new(folder.path())).unwrap();
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user().map_or(before.uid(), |user| user.uid);
+    let expected = user_of(&["mysql"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

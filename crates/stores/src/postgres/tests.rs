@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::server;
-use storebench_core::server::user;
+use storebench_core::server::user_of;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store, StoreError};
 
@@ -99,7 +99,7 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
     let before = fs::metadata(folder.path()).unwrap();
     let store = opened(&POSTGRES, &folder, None, &[]);
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user().map_or(before.uid(), |user| user.uid);
+    let expected = user_of(&["postgres"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use storebench_core::server::{self, user};
+use storebench_core::server::{self, user_of};
 use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
@@ -83,7 +83,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     let before = fs::metadata(folder.path()).unwrap();
     let store = opened(&REDIS, &folder, None, &[]);
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user().map_or(before.uid(), |user| user.uid);
+    let expected = user_of(&["redis"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

@@ -272,7 +272,7 @@ impl Drop for Started {
 pub fn wait_for(what: &str, so: impl Fn() -> bool) {
     let start = Instant::now();
     while !so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        assert!(start.elapsed() < Duration::from_secs(600), "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -43,6 +43,8 @@
 #define FAULT_ANSWERS_ASK 33
 /* No fault: a handle is whatever the library likes. */
 #define FAULT_NULL_HANDLE 34
+/* What a check of power cuts tells: it says that its calls can't be counted, and never syncs. */
+#define FAULT_UNSEEN 35
 #define HAS(fault) (FAULT == FAULT_##fault)
 
 /* A real one: a signal that is raised is forgiven by Rust's handler, which waits for the fault to come again. */
@@ -108,12 +110,12 @@ static int32_t faulty_open(const sb_store *self, const sb_how *how, void **out, 
         return SB_FAILED;
     }
     sb_how changed = *how;
-    if (HAS(NEVER_SYNCS)) changed.tier = SB_PROCESS;
+    if (HAS(NEVER_SYNCS) || HAS(UNSEEN)) changed.tier = SB_PROCESS;
     return open_store(self, &changed, out, error);
 }
 
 static int32_t faulty_tier(void *of) {
-    if (HAS(NEVER_SYNCS)) return SB_POWER;
+    if (HAS(NEVER_SYNCS) || HAS(UNSEEN)) return SB_POWER;
     if (HAS(OTHER_TIER)) return SB_NONE;
     return tier(of);
 }
@@ -169,6 +171,7 @@ __attribute__((visibility("default"))) const sb_library *storebench_stores(uint3
     if (HAS(NO_STORES)) library.count = 0;
     if (HAS(SMALL)) store.size = 100;
     if (HAS(NO_PUT)) store.put = NULL, store.batch = NULL;
+    if (HAS(UNSEEN)) store.flags |= SB_OWN_CALLS;
     if (HAS(NO_SCAN)) store.flags |= SB_ORDERED;
     if (HAS(NO_OFFERS)) store.offer_count = 0;
     if (HAS(NO_VERSION)) store.version = NULL;

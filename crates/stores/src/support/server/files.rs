@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storebench_core::server::{DATA, MARK, user};
+use storebench_core::server::{DATA, MARK, User, users};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
 /// The recipe for the files of a new server.
@@ -15,6 +15,8 @@ pub struct Template<'a> {
     pub name: String,
     /// A file or a folder that is in every server's data.
     pub sign: &'a str,
+    /// As whom the server runs.
+    pub user: Option<&'a User>,
     /// Makes the files in a folder that is not there yet.
     pub make: &'a dyn Fn(&Path) -> Result<()>,
 }
@@ -28,7 +30,7 @@ impl Template<'_> {
         }
         mark(options.directory)?;
         match options.beside {
-            Some(beside) => copy(&self.made_in(beside)?, &data)?,
+            Some(beside) => copy(&self.made_in(beside)?, &data, self.user)?,
             None => (self.make)(&data)?,
         }
         // Whoever made them, as they are told, and the copy have not synced all.
@@ -68,19 +70,19 @@ fn mark(folder: &Path) -> Result<()> {
 /// A folder that is the server's alone.
 ///
 /// # Errors
-/// The system's; where it can't be given to the user as whom servers run.
-pub fn make_folder(path: &Path) -> Result<()> {
+/// The system's; if it can't be given to the user as whom the server runs.
+pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
     let failed = || format!("making {}", path.display());
     DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;
-    give(path)
+    give(path, user)
 }
 
-/// Hands a file or a folder that this process has just made to the user as whom servers run, if that is another.
-fn give(path: &Path) -> Result<()> {
-    let Some(user) = user() else { return Ok(()) };
+/// Hands a file or a folder that this process has just made to the user as whom a server runs, if that is another.
+fn give(path: &Path, user: Option<&User>) -> Result<()> {
+    let Some(user) = user else { return Ok(()) };
     let failed = |what: &str| format!("{what} {}", path.display());
     let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
-    if now.uid() == user.uid {
+    if users().iter().any(|user| user.uid == now.uid()) {
         // A file system that knows no owners names one for all.
         return Ok(());
     }
@@ -99,18 +101,18 @@ fn give(path: &Path) -> Result<()> {
 }
 
 /// Copies a folder with all that it holds, to a place where nothing is.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    make_folder(to)?;
+fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
+    make_folder(to, user)?;
     let failed = || format!("copying {}", from.display());
     for entry in fs::read_dir(from).map_err(StoreError::io(failed()))? {
         let entry = entry.map_err(StoreError::io(failed()))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().map_err(StoreError::io(failed()))?;
         if kind.is_dir() {
-            copy(&source, &target)?;
+            copy(&source, &target, user)?;
         } else {
             fs::copy(&source, &target).map_err(StoreError::io(format!("copying {}", source.display())))?;
-            give(&target)?;
+            give(&target, user)?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use storebench_core::server::PROGRAMS;
-use storebench_core::server::user;
+use storebench_core::server::users;
 use storebench_core::shown::quoted;
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
@@ -122,7 +122,7 @@ impl Programs {
         if numbers(version) < numbers(oldest) {
             return Some(format!("{product} {version} is too old: version {oldest} or newer is needed"));
         }
-        let no_user = rustix::process::geteuid().is_root() && user().is_none();
+        let no_user = rustix::process::geteuid().is_root() && users().is_empty();
         no_user.then(|| {
             format!("{product} should not run as root, and there is no user {own} or nobody: useradd {own}")
         })

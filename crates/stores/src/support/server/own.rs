@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use storebench_core::server::relay::Relay;
-use storebench_core::server::{self, DATA};
+use storebench_core::server::{self, DATA, owner_of, user_of};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::files::{Template, make_folder};
@@ -30,6 +30,7 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let template = Template {
         name: format!("{}-{}{whose}{}", S::STORE, found.version, S::fixed_with_files(&plan)),
         sign: S::SIGN,
+        user: user_of(S::KNOWN.users),
         make: &|data| make_files::<S>(data, &plan, &found),
     };
     template.prepare(options)
@@ -37,14 +38,14 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
 
 /// Makes them in a folder that is not there yet.
 fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<()> {
-    make_folder(data)?;
+    make_folder(data, user_of(S::KNOWN.users))?;
     passes_to::<S>(data)?;
     let Some(maker) = &found.maker else { return Ok(()) };
     let reached = Reached::open(data)?;
     let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
     command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
-    unprivileged(&mut command, &[&reached], S::PASSES)?;
+    unprivileged(&mut command, owner_of(data), &[&reached], S::PASSES)?;
     let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
     if ended.status.success() {
         return Ok(());
@@ -105,19 +106,20 @@ impl Own {
     fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
         let found = S::programs().chosen(options)?;
         let data = options.directory.join(DATA);
+        let user = owner_of(&data);
         passes_to::<S>(&data)?;
         // A server of a process that was killed may still be about to end.
         server::end_in(options.directory).map_err(StoreError::io("ending the server of before"))?;
         S::clear(&data)?;
         let reached = Reached::open(&data)?;
         let moment = if S::NEEDS_MOMENT {
-            let path = new_folder(options.directory, "moment")?;
+            let path = new_folder(options.directory, "moment", user)?;
             let reached = Reached::open(&path)?;
             Some((path, reached))
         } else {
             None
         };
-        let at = new_folder(options.beside.unwrap_or(options.directory), "socket")?;
+        let at = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
         let socket = Reached::open(&at)?;
         let relay = S::relay(plan, &at)?;
         let mut paths = Paths {
@@ -134,7 +136,7 @@ impl Own {
             paths.member = member;
             let mut command = Command::new(&found.server);
             command.args(S::arguments(plan, &paths, options.sessions));
-            unprivileged(&mut command, &held, S::PASSES)?;
+            unprivileged(&mut command, user, &held, S::PASSES)?;
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use storebench_core::server::{User, user};
+use storebench_core::server::{User, owner_of};
 
 /// The right that root has here to hand on: to pass and read what is closed. Containers mostly lack it, and have the one to write,
 /// too.
@@ -16,7 +16,7 @@ pub fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
     let own = capabilities(None).ok()?.permitted;
     [CapabilitySet::DAC_READ_SEARCH, CapabilitySet::DAC_OVERRIDE]
         .into_iter()
-        .find(|right| user().is_some() && own.contains(*right))
+        .find(|right| own.contains(*right))
 }
 
 /// Takes on the right to pass, after a change of the user that kept what was permitted. To be called between fork and exec: it
@@ -28,9 +28,9 @@ pub fn take(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
     Ok(configure_capability_in_ambient_set(right, true)?)
 }
 
-/// The topmost folder above this one that the server can't pass, where it has no right to and runs as another user.
+/// The topmost folder above its data that the server can't pass, if it has no right to and runs as another user.
 pub fn closed_above(folder: &Path) -> Option<(PathBuf, &'static User)> {
-    let user = user()?;
+    let user = owner_of(folder)?;
     #[cfg(target_os = "linux")]
     if right_to_pass().is_some() {
         return None;

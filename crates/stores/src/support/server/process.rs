@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::bounded;
 use storebench_core::lifeline;
 use storebench_core::measure::children;
-use storebench_core::server::user;
+use storebench_core::server::User;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
@@ -55,12 +55,17 @@ impl Reached {
     }
 }
 
-/// Has a command run as the user as whom servers run, end with this process, and hold these folders open, too; where it `passes` those
+/// Has a command run as this user if there is one, end with this process, and hold these folders open, too; where it `passes` those
 /// above them, with the right to.
 ///
 /// # Errors
 /// When it can't be put under the limits that hold servers.
-pub fn unprivileged(command: &mut Command, reached: &[&Reached], passes: bool) -> Result<()> {
+pub fn unprivileged(
+    command: &mut Command,
+    user: Option<&'static User>,
+    reached: &[&Reached],
+    passes: bool,
+) -> Result<()> {
     // Before it gives up the right to.
     children::enter(command).map_err(StoreError::io("holding the server to limits"))?;
     command
@@ -70,9 +75,8 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], passes: bool) -
     if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", libraries);
     }
-    let user = user();
     #[cfg(target_os = "linux")]
-    let right = if passes { right_to_pass() } else { None };
+    let right = if passes { user.and_then(|_| right_to_pass()) } else { None };
     #[cfg(not(target_os = "linux"))]
     let _ = passes;
     let folders: Vec<RawFd> = reached.iter().map(|reached| reached.folder.as_raw_fd()).collect();
@@ -240,14 +244,14 @@ impl Drop for Process {
 }
 
 /// A new folder of the server's alone, for its socket or what else it needs outside its data.
-pub fn new_folder(within: &Path, prefix: &str) -> Result<PathBuf> {
+pub fn new_folder(within: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = within.join(format!("{prefix}-{}-{number}", std::process::id()));
         // One of a process that had the same number and was killed.
         if fs::symlink_metadata(&folder).is_err() {
-            make_folder(&folder)?;
+            make_folder(&folder, user)?;
             return Ok(folder);
         }
     }

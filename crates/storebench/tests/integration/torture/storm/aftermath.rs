@@ -79,7 +79,7 @@ pub fn resume(round: &Round, blown: &Blown, told: &str) {
     let said = round.storebench(&format!("run --resume {}", run.display()));
     let told = format!("{told}\nresumed:\n{said}");
     ends_as_documented(&said, &told);
-    let fair = [Exit::Success, Exit::TrialsFailed].map(|exit| Some(i32::from(exit.code())));
+    let fair = [Exit::Success, Exit::TrialsFailed, Exit::Danger].map(|exit| Some(i32::from(exit.code())));
     if round.small_disk && said.code == Some(i32::from(Exit::DiskFull.code())) {
         assert!(said.err.contains("full") || said.err.contains("No space left"), "{told}");
         return cleaned(round, blown, &told);
@@ -100,6 +100,10 @@ pub fn resume(round: &Round, blown: &Blown, told: &str) {
     );
     let mut known = std::collections::HashSet::new();
     assert!(after.iter().all(|trial| known.insert((trial.cell.id(), trial.block))), "{told}");
+    if round.arguments().contains("--cuts") {
+        let shown = round.storebench(&format!("crash show {}", run.display()));
+        assert_eq!(shown.code, Some(i32::from(Exit::Success.code())), "{shown}\n{told}");
+    }
     for trial in &after[before.len()..] {
         let may_fail = trial.cell.store() == "fills" || round.small_disk;
         let is_well = matches!(trial.outcome, Outcome::Ok | Outcome::Unsupported { .. });

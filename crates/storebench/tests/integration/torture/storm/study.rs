@@ -43,6 +43,10 @@ const OTHERS: [(&str, &[&str]); 3] = [
 const OF_A_FILE: &str = "run device --block-size 4KiB --file-size 1MiB --io buffered --sync none --duration 5ms \
      --pattern rand-read --cache warm";
 
+/// The study of power cuts, which keeps a state of each that broke something.
+const OF_CUTS: &str =
+    "run crash --cuts 2 --records 20 --record-size 1KiB --operations 5 --place ext4:4096 --guarantee process";
+
 impl Study {
     pub fn choose(random: &mut fastrand::Rng) -> Study {
         let study = |arguments: String| Study {
@@ -52,8 +56,14 @@ impl Study {
             url_of: None,
         };
         let trials = random.u32(1..3);
-        match random.u8(..12) {
+        match random.u8(..13) {
             0 => study(format!("{OF_A_FILE} --trials {trials}")),
+            12 if is_root() && can_mount("ext4") => {
+                let all: Vec<&str> =
+                    STORES.iter().filter(|store| store.server.is_none()).map(|store| store.name).collect();
+                let torn = ["", " --torn"][random.usize(..2)];
+                study(format!("{OF_CUTS}{torn} --store {} --trials {trials}", some_of(random, &all, 2)))
+            }
             1..4 => {
                 let (workload, stores) = OTHERS[random.usize(..OTHERS.len())];
                 let stores = some_of(random, stores, 2);
