@@ -132,12 +132,15 @@ storm: ## Run small studies for STORM seconds while all that can go wrong does
 		$$STOREBENCH_CARGO_FLAGS -- torture::storm --nocapture
 
 .PHONY: check
-check: ## Check format, lints, packages, scripts, and the dependencies' licences
+check: ## Check format, lints, packages, scripts, the reference, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
 	@$(environment) && package="cargo package --workspace --no-verify --allow-dirty --quiet" && \
 		{ $$package --offline 2>/dev/null || $$package; }
+	@[ "$(FEATURES)" ] || { $(environment) && pages=$$(mktemp -d) && trap 'rm -rf "$$pages"' EXIT && \
+		cargo run --quiet --release --package storebench -- reference --out "$$pages" && diff -r docs/reference "$$pages"; } || \
+		{ echo "write it anew: cargo run --release -p storebench -- reference --out docs/reference"; exit 1; }
 	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run crates/storebench/tests/integration/cases/helpers.sh
 	@$(environment) && scripts/deny.sh
 

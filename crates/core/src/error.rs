@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::shown::{piece, quoted};
 use crate::words::words;
 
-/// The ways in which the program ends, one for each exit code. docs/exit-codes.md lists them; a test compares.
+/// The ways in which the program ends, one for each exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Exit {
     /// Everything worked.

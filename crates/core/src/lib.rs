@@ -1,8 +1,9 @@
-//! The measuring: what a store is, what is done to it, how that is timed and written down.
+//! This crate measures stores: it defines what a store is ([`store`]), does the work ([`workload`]), times each call
+//! ([`measure`]), and defines what is written down ([`result`]).
 //!
-//! It holds no native code and shows nothing. The crate `storebench-report` makes something of the results; the crate
-//! `storebench` adds one file per engine and the command line, to which it hands its table of [`store::StoreDef`]s;
-//! another binary crate can hand over a table of its own.
+//! It has no native code and prints nothing. `storebench-host` runs its trials in processes, `storebench-report` reads the results,
+//! `storebench-stores` has the engines, and `storebench` the command line. Another binary crate can pass its own table of
+//! [`store::StoreDef`]s to the command line.
 
 #[cfg(not(unix))]
 compile_error!("storebench is made of a Unix's calls: on Windows, build it in WSL (docs/building.md)");

@@ -41,6 +41,20 @@ use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
 
+/// The sources of what is written there, for the reference: their comments are its text.
+pub const SOURCES: [&str; 10] = [
+    include_str!("result.rs"),
+    include_str!("result/place.rs"),
+    include_str!("result/machine.rs"),
+    include_str!("result/simulated.rs"),
+    include_str!("result/measured.rs"),
+    include_str!("result/clients.rs"),
+    include_str!("result/pauses.rs"),
+    include_str!("result/cut.rs"),
+    include_str!("result/fault.rs"),
+    include_str!("result/parts.rs"),
+];
+
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 2;
 /// The oldest version that is still read.
@@ -57,35 +71,34 @@ pub struct RunHeader {
     pub study: String,
     /// The study's title.
     pub title: String,
-    /// The name under which results are shown and merged; the host's name unless told otherwise.
+    /// The name under which results are shown and merged, by default the host's.
     pub hardware: String,
     /// When the run was started: RFC 3339, UTC.
     pub started: String,
     /// The command line, so that the run can be repeated.
     pub command: Vec<String>,
-    /// The plan as it was run, after all narrowing, as TOML.
+    /// The plan as it was run, after preset and options, as TOML.
     pub plan: String,
     /// The machine.
     pub environment: Environment,
-    /// The places, by name.
+    /// The locations of files, by name.
     pub places: Vec<PlaceInfo>,
     /// The stores that take part.
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// Numbers of blocks, those of earlier runs of the same answer included, after which it was planned to look whether
-    /// they tell which store is best, or how well figures are known, and to stop if so. Intervals must allow for so many
-    /// looks. Empty where nothing was to stop the run early.
+    /// The numbers of blocks after which interim analyses were planned, those of earlier runs of the same answer included.
+    /// Intervals must allow for so many analyses. Empty where nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
-    /// Whether the looks before the last are strict: together they take little of the error that is allowed, and the last takes the
-    /// rest. Otherwise each takes as much.
+    /// Whether the analyses before the last are strict. Together they take little of the error that is allowed, and the last takes
+    /// the rest. Otherwise each takes as much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict_early: bool,
-    /// Blocks that earlier runs of the same answer have measured of these cells: the seeds of this run's blocks come after theirs.
+    /// Blocks of these cells that earlier runs of the same answer measured; this run's seeds follow theirs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub blocks_before: u32,
-    /// The parts of the plan that it has, where it has not the whole.
+    /// The parts of the plan that it has, if it has not the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Parts>,
 }
@@ -138,7 +151,7 @@ pub struct Environment {
     pub clock_ns: f64,
     /// The clock: `tsc`, or the system's.
     pub clock: String,
-    /// A number that tells it from machines of the same name: a digest of the system's machine-id, which can't be read out of it. Absent
+    /// A digest of the system's machine-id, which tells machines of one name apart. The machine-id can't be read out of it. Absent
     /// where there is none, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_id: Option<String>,
@@ -149,7 +162,7 @@ pub struct Environment {
 pub struct TrialResult {
     /// [`FORMAT_VERSION`] of the program that wrote it.
     pub format: u32,
-    /// The cell.
+    /// The cell, by axis; axes at their defaults are absent.
     pub cell: Cell,
     /// The block, from 0: in each block every cell runs once.
     pub block: u32,
@@ -157,19 +170,19 @@ pub struct TrialResult {
     pub position: u64,
     /// When it was started: RFC 3339, UTC.
     pub started: String,
-    /// From the start of its process to the end, in seconds.
+    /// How long its process lived, in seconds.
     pub wall_s: f64,
-    /// The time before and after it, in seconds: finding a folder in which files are made quickly, and deleting what
-    /// the store left. Absent in results of older versions.
+    /// The time before and after it, in seconds: finding a folder and deleting what the store left. Absent in results of older
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_s: Option<f64>,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
-    /// The processors that other programs kept busy during it, on average: not the trial, its server and its load, nor storebench.
+    /// The processors that other programs kept busy during it, on average. Not the trial, its server and its load, nor storebench.
     /// Absent where that is not known, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_processors: Option<f64>,
-    /// The load that ran beside it, in its own words; proof that it was at work throughout.
+    /// The load that ran during it, and the share of the time in which the load made progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundReport>,
     /// The limits that it ran under, and what took effect.
@@ -178,15 +191,15 @@ pub struct TrialResult {
     /// The simulated disk under its file system, what it counted, and how late it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskReport>,
-    /// The time of making an empty file in the place just before, in nanoseconds: some file systems are slow for
-    /// minutes after mass deletions.
+    /// The time of making an empty file in the location just before, in nanoseconds. Some file systems are slow for minutes after
+    /// mass deletions.
     pub file_creation_ns: Option<u64>,
-    /// The state of the machine during the trial, second by second; absent of short trials.
+    /// What the machine did during the trial, second by second; absent of short trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
-    /// Its outcome.
+    /// Whether it succeeded, and why not.
     pub outcome: Outcome,
-    /// The measurements; complete for [`Outcome::Ok`], otherwise absent.
+    /// The measurements, if it succeeded.
     pub measured: Option<Measured>,
 }
 
@@ -266,14 +279,14 @@ words!(Failure);
 /// The measurements of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The tier that the store really gave.
+    /// The guarantee that the store really gave.
     pub guarantee: Guarantee,
-    /// The loss that a power cut can cause, where the workload compares settings: the tier says it less finely.
+    /// What a power cut can cost, where the workload compares settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<Loss>,
     /// The engine's version.
     pub store_version: String,
-    /// The build of the engine, as far as it can be told.
+    /// The build of the engine, as far as it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_build: Option<StoreBuild>,
     /// The settings, as read back.
@@ -284,7 +297,7 @@ pub struct Measured {
     pub load: Load,
     /// The measurements of each operation, in the order in which they ran; of all rounds together.
     pub operations: Vec<OperationResult>,
-    /// The rounds by themselves, where there were several.
+    /// Each round, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
     /// The time that the store took to settle after the last operation, in nanoseconds.
@@ -303,10 +316,10 @@ pub struct Measured {
     /// The records handed to the store over the whole trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// The block device under the place, where it is known.
+    /// The block device under the location, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// The whole machine's processors during the trial.
+    /// All processors of the machine during the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
     /// The means by which the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
@@ -324,34 +337,34 @@ pub struct Measured {
     /// The cut check after the trial; absent where none was asked for, and in results of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_check: Option<CutCheck>,
-    /// The faults after that; absent where none were asked for.
+    /// The check of faults; absent where none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_check: Option<FaultCheck>,
     /// The time of opening after a kill; absent where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_check: Option<RecoveryCheck>,
-    /// The space that came back when most records were removed, where that was looked at.
+    /// What `life` found when most records were removed and space was reclaimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub giving_back: Option<GivingBack>,
-    /// The order of records and files after all of that, where it was looked at.
+    /// Scans and files of an aged set, of `life`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragmentation: Option<Fragmentation>,
-    /// Bursts, each at another load, where they were asked for.
+    /// Bursts, each at another load, of `life`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<Burst>,
-    /// Calls that took long, where they were looked for.
+    /// Calls that took long, of `life`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// Work that went on beside the steps, where any did.
+    /// Backups and large batches during the steps, of `life`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alongside: Option<Alongside>,
-    /// The other machines that made the load, where there were any.
+    /// Other machines that made the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<ClientReport>,
-    /// Figures that can't be as they seem, and so are ranked nowhere.
+    /// Figures that can't be right, and are never ranked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// Figures that can't be known here, each with the reason.
+    /// Figures that this machine cannot give, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
 }
@@ -469,8 +482,8 @@ pub struct OperationResult {
     pub count: u64,
     /// Operations that failed.
     pub errors: u64,
-    /// From before the first to after the last, generation of values and checks included and warm-ups not, in nanoseconds.
-    /// Of several threads: from the first one's begin to the last one's end.
+    /// Wall time from before the first to after the last, in nanoseconds, making and checking values included and warm-ups not.
+    /// With several threads from the start of the first to the end of the last.
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
     pub sum_ns: u64,

@@ -1,6 +1,7 @@
-//! Simulated disks. One file, served by FUSE, stands for a disk: a loop device over it can hold any file system. Each request is
-//! answered when a model of a device says that it is due. The models know requests, not stores; they live in virtual time, so that
-//! a disk that makes its user wait and an estimate that doesn't wait share them.
+//! This crate simulates disks, so that stores can be measured on a disk that is not there, and after power cuts.
+//!
+//! FUSE serves one file as a disk, and a loop device over it can hold any file system. A model of a device says when each request
+//! is due. Models know requests, not stores, and run in virtual time: a simulated disk and an estimate that does not wait share them.
 
 pub mod counts;
 pub mod cut;

@@ -1,4 +1,5 @@
-//! What carries out a plan: its file, the schedule of its trials, each trial in a process of its own, and the folder of the run.
+//! This crate carries out a plan: it reads the plan's file, schedules the trials, runs each in a new process under its limits and on
+//! its file system, and keeps the run's folder.
 
 pub mod background;
 pub mod folder;

@@ -35,6 +35,9 @@ use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::Workload;
 
+/// This source, for the reference: the comments of [`Plan`] are its text.
+pub const SOURCE: &str = include_str!("plan.rs");
+
 /// The version of the plan format.
 pub const PLAN_FORMAT: u32 = 1;
 
@@ -49,11 +52,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", expecting = "a plan")]
 pub struct Plan {
-    /// [`PLAN_FORMAT`].
+    /// The version of this format: 1.
     pub format: u32,
     /// The study's name: lower-case letters, digits and hyphens.
     pub name: String,
-    /// The question that it asks, in a line.
+    /// The question, in a line.
     pub title: String,
     /// Where the method comes from.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -68,21 +71,20 @@ pub struct Plan {
     pub trials: u32,
     /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
-    /// Combinations with more value bytes than this are left out.
+    /// Combinations with this many bytes of values, or more, are left out.
     pub size_limit: Bytes,
-    /// A trial that takes longer has failed.
+    /// A longer trial is stopped and fails. Opening, closing and the audit have limits of their own.
     pub timeout: Period,
-    /// Undecided pairs are measured further until the interval of every ratio that decides a winner is no wider than this to
-    /// either side, at one of the planned looks.
+    /// After all trials, measure further until each ratio that decides a winner is known to within this share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
-    /// Pairs that are undecided after all trials are measured further until this time is over.
+    /// After all trials, measure undecided pairs further until this time since the start is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
-    /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
+    /// The axes whose values are ranked; by default stores, or what the workload ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compare: Vec<Axis>,
-    /// Axes that make the rows of a matrix, beside those that do so by themselves.
+    /// Axes that make the rows of a matrix, in addition to the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Axis>,
     /// Axes that make its columns.
@@ -94,62 +96,60 @@ pub struct Plan {
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at_least: bool,
-    /// The stores that claims compare which name none; all where it is empty.
+    /// The stores that claims compare if they name none; by default all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
-    /// The cells that claims are about where they don't narrow it; the plan as it is before a preset and options where
-    /// it is absent.
+    /// The cells that claims are about; by default those of the plan before a preset and options.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
-    /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
+    /// Vary settings one at a time from the plan's own, instead of combining them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub one_at_a_time: bool,
-    /// Every axis but stores and guarantees is varied alone, from the first value of all others; else they are combined. Settings
-    /// are one axis.
+    /// Vary each axis but stores and guarantees alone, from the first value of all others. Settings are one axis.
     #[serde(default, skip_serializing_if = "is_default")]
     pub axes_one_at_a_time: bool,
-    /// Disks on which times are estimated, from what trials ask of the simulated one that they are on.
+    /// Disks on which times are estimated, from what trials ask of a simulated disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disk_estimate: Vec<String>,
-    /// States after power cuts that are looked at for each trial's store; none where it is absent.
+    /// States after power cuts to check after each trial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuts: Option<u64>,
-    /// The disk of these tears blocks: it writes sectors as a whole, and not more.
+    /// The disk of these states tears blocks: it writes only sectors as a whole.
     #[serde(default, skip_serializing_if = "is_default")]
     pub torn: bool,
-    /// All of these are cut while the store settles; else a fifth of them.
+    /// Cut all of these states while the store settles, instead of a fifth of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settling: bool,
-    /// Faults of each kind that the disk of each trial's store has; none where it is absent.
+    /// Faults of each kind that the disk of each trial's store has after the trial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<u64>,
-    /// Numbers of records with which the time of opening after a kill is measured, with each trial's store.
+    /// Numbers of records with which to measure how long the store takes to open after a kill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovery: Vec<u64>,
-    /// Machines that have the sessions, by the names by which ssh knows them; this one has them where it names none.
+    /// Machines that have the sessions, by their names for ssh; by default this one has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<String>,
-    /// Settings that give another tier than the one that is asked for are let through, and judged against that one by these states.
+    /// Let settings through that give another guarantee than the one asked for, and check them against that one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub judge_settings: bool,
     /// Settings of stores, by store and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
-    /// Settings that are measured beside those of the axes, under a name.
+    /// Settings that are measured in addition to those of the axes, each under a name.
     #[serde(rename = "point", default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
-    /// Machines of its own, by name; those that come with storebench need not be among them.
+    /// Machines that the plan defines, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<String, Machine>,
-    /// Simulated disks of its own, by name; those that come with storebench need not be among them.
+    /// Simulated disks that the plan defines, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub disks: BTreeMap<String, Disk>,
-    /// The axes.
+    /// The axes, below.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
     #[serde(default, skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
-    /// Published findings that its runs are checked against, as they are written: what reads results knows what they mean.
+    /// Published findings that runs are checked against, as they are written; what reads results knows their meaning.
     #[serde(rename = "claim", default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<toml::Table>,
     /// The axis of this name, as plans from before it was one write it; `None` once a plan is read.

@@ -1,4 +1,4 @@
-//! The crate that reads results: statistics, verdicts on published findings, reports, comparisons, advice.
+//! This crate reads results: it makes statistics, reports, comparisons, advice, and verdicts on published findings.
 //!
 //! Everything starts with [`data::merge::Merged`], which sorts the trials of any number of runs into groups that may be
 //! compared; the rest only reads it. Nothing here runs a trial, and nothing prints: callers get strings, or hand over a

@@ -1,4 +1,4 @@
-//! The command line of storebench, for its own binary and for those that add stores to it.
+//! This crate is the command line of storebench ([`cli`]), for its own binary and for binaries that add stores or workloads.
 
 use self::cli::Extras;
 

@@ -1,4 +1,4 @@
-//! The engines and servers that storebench measures, one file per store.
+//! This crate has the engines and servers that storebench measures, one file per store, and the table of stores ([`STORES`]).
 //!
 //! A native store is compiled with its feature. Without it, the table holds an entry of the same name that says which
 //! feature to build with; [`store!`] makes one or the other.

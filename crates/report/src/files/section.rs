@@ -5,14 +5,20 @@ use std::io::{self, Write};
 use crate::files::harmless::put;
 use crate::section::{Block, Column, Section, Table, Value};
 
-/// Writes the rows; the header alone where the section has nothing to say.
-pub fn write(section: &Section, blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+/// The columns of a section.
+pub fn header(section: &Section) -> Vec<String> {
     let mut header: Vec<String> = Vec::new();
     for name in section.shapes.iter().flat_map(|shape| shape.columns).flat_map(Column::csv_names) {
         if !header.contains(&name) {
             header.push(name);
         }
     }
+    header
+}
+
+/// Writes the rows; the header alone where the section has nothing to say.
+pub fn write(section: &Section, blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+    let header = header(section);
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&header)?;
     for table in Block::tables(blocks) {

@@ -95,6 +95,44 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
 
+/// Every table and view with its columns, for the reference; those of the axes aside, which runs decide.
+pub fn tables() -> Vec<(String, Vec<String>)> {
+    let statements =
+        include_str!("sql/schema.sql").to_owned() + &sections::schema() + include_str!("sql/views.sql");
+    let statements = with_figures(&statements, "");
+    let made = statements.split("\nCREATE ").filter_map(|statement| {
+        let (name, rest) = statement.split_once(' ')?.1.split_once(' ')?;
+        let columns = match statement.split_once(' ')?.0 {
+            "TABLE" => rest.strip_prefix('(')?.split_once("\n);")?.0,
+            "VIEW" => rest.split_once("SELECT")?.1.split_once("FROM ")?.0,
+            _ => return None,
+        };
+        Some((name.to_owned(), columns.to_owned()))
+    });
+    let of = |(name, columns): (String, String)| {
+        let lines = columns.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>();
+        (name, split(&lines.join(" ")))
+    };
+    made.map(of).collect()
+}
+
+/// The names of columns, of which each is the first word of its definition, or the last of what it is selected by.
+fn split(columns: &str) -> Vec<String> {
+    let mut depth = 0;
+    let parts = columns.split(|character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        character == ',' && depth == 0
+    });
+    let name = |part: &str| {
+        let is_selected = part.contains(" AS ") || part.contains('.');
+        let word =
+            if is_selected { part.split([' ', '.']).next_back()? } else { part.split_whitespace().next()? };
+        let word = if word == "*" { "all of cells" } else { word };
+        (word != "PRIMARY").then(|| word.trim_matches('"').to_owned())
+    };
+    parts.filter_map(|part| name(part.trim())).collect()
+}
+
 /// The line of the schema that the columns of the axes replace.
 const AXES: &str =
     "    -- a column for each axis, and two more for the bounds of one whose values are ranges\n";

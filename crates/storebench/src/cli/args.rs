@@ -202,6 +202,12 @@ pub enum Hidden {
     /// Tells the stores of a library
     #[command(name = library::WORD, hide = true)]
     Library { path: PathBuf },
+    /// Writes what the program knows as pages of the documentation
+    #[command(name = "reference", hide = true)]
+    Reference {
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Runs what another machine asks for, in a folder
     #[command(name = "__board", hide = true)]
     Board { folder: PathBuf },

@@ -30,6 +30,7 @@ mod prepare;
 mod properties;
 mod question;
 mod reach;
+mod reference;
 mod remote;
 mod report;
 mod resume;
@@ -176,6 +177,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
+        Command::Hidden(Hidden::Reference { out }) => reference::write(stores, &out),
         Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
     }
 }

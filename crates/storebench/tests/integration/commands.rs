@@ -13,8 +13,8 @@ use crate::store_library::built::example;
 use crate::tier;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
-const NOT_TRIED: [&str; 15] = [
-    ".", "apt-get", "awk", "cat", "cd", "docker", "export", "git", "kubectl", "nm", "rustup", "source",
+const NOT_TRIED: [&str; 16] = [
+    ".", "apt-get", "awk", "cat", "cc", "cd", "docker", "export", "git", "kubectl", "nm", "rustup", "source",
     "ssh", "sudo", "tar",
 ];
 

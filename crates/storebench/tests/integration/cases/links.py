@@ -4,7 +4,7 @@ import pathlib
 import re
 
 root = pathlib.Path(__file__).parents[5]
-pages = sorted([*root.glob("*.md"), *root.glob("docs/*.md")])
+pages = sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
 assert len(pages) > 10, pages
 
 

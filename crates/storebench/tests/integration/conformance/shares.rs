@@ -1,9 +1,6 @@
-//! The caches' shares of a machine's memory where tuning is `share`: engines take them, results tell them, and
-//! docs/settings.md says them.
+//! The caches' shares of a machine's memory where tuning is `share`: engines take them, and results report them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 use storebench::STORES;
 use storebench_core::store::{SettingSource, Share, StoreDef};
@@ -64,43 +61,5 @@ fn no_engine_gets_more_than_there_is() {
             let all: f64 = own.map(|(_, share)| part(share)).sum();
             assert!(all < 0.8, "{}: {all} of the memory with {with:?}", def.name);
         }
-    }
-}
-
-/// The rows of the page's table of shares, as the stores say them.
-fn rows() -> Vec<String> {
-    let row = |def: &StoreDef| -> Vec<String> {
-        let told = |name: &str| match def.setting(name).is_some_and(|setting| !setting.read_by.is_empty()) {
-            true => "yes",
-            false => "no, as given",
-        };
-        let of = |(name, share): (&str, Share)| {
-            let (words, Share { says, source, .. }) = (share.words(), share);
-            format!("| {} | `{name}` | {words} | {} | {says} ([source]({source})) |", def.name, told(name))
-        };
-        def.shares().map(of).collect()
-    };
-    STORES.iter().filter(|def| def.open.is_ok()).flat_map(row).collect()
-}
-
-#[test]
-fn the_page_of_settings_tells_every_share_and_no_other() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/settings.md");
-    let page = fs::read_to_string(page).unwrap();
-    let (_, section) = page.split_once("## Caches by the machine's memory\n").unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    let table = section.lines().filter(|line| line.starts_with("| ")).skip(1);
-    let (of_caches, without): (Vec<&str>, Vec<&str>) = table.partition(|line| line.contains("](http"));
-    let rows = rows();
-    let missing: Vec<&String> = rows.iter().filter(|row| !of_caches.contains(&row.as_str())).collect();
-    assert!(missing.is_empty(), "docs/settings.md lacks {missing:#?}");
-    let built = |name: &str| STORES.iter().any(|def| def.name == name && def.open.is_ok());
-    let store = |line: &str| line.trim_start_matches("| ").split(" | ").next().unwrap_or_default().to_owned();
-    for line in of_caches.iter().filter(|line| built(&store(line))) {
-        assert!(rows.iter().any(|row| row == line), "no store says\n{line}");
-    }
-    for def in STORES.iter().filter(|def| def.open.is_ok() && def.shares().next().is_none()) {
-        let named = |line: &&str| line.split(" | ").next().is_some_and(|first| first.contains(def.name));
-        assert!(without.iter().any(named), "docs/settings.md does not say what caches {} has", def.name);
     }
 }

@@ -1,0 +1,439 @@
+//! `storebench reference`: what the program knows, as pages of the documentation. Nothing in them depends on the machine.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use clap::{Arg, Args as _, Command, CommandFactory};
+use storebench_core::axis::Axis;
+use storebench_core::bounded;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result;
+use storebench_core::store::{Danger, Offer, SettingDef, Share, StoreDef, Threads};
+use storebench_core::units::three_digits;
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::table::{self, WorkloadDef};
+use storebench_disk::disks;
+use storebench_disk::figures::LOADS;
+use storebench_host::machine;
+use storebench_host::plan::{self, STUDIES};
+use storebench_report::column::{COLUMNS, Column};
+use storebench_report::files::{self, sql};
+use storebench_report::section::{self, Section};
+use storebench_report::sections::SECTIONS;
+
+use super::args::{Args, study};
+use super::files::refuse_theirs;
+
+/// The line that each page begins with.
+const MARK: &str = "<!-- Written by `storebench reference`. Do not edit. -->\n";
+
+/// The records of results whose fields have a line each; of the others the names alone are listed.
+const DESCRIBED: [&str; 6] =
+    ["RunHeader", "TrialResult", "Measured", "OperationResult", "Counters", "Memory"];
+
+/// Writes the pages to a directory, which is made if it is missing. A file there that has a page's name and is none stays, with an error.
+pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {
+    std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
+    let is_ours = |path: &Path| bounded::start(path, MARK.len()).is_ok_and(|start| start == MARK.as_bytes());
+    for (name, text) in pages(stores)? {
+        let path = directory.join(name);
+        refuse_theirs(&path, is_ours)?;
+        std::fs::write(&path, format!("{MARK}\n{}\n", text.trim_end()))
+            .map_err(Error::io("writing", &path))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn pages(stores: &[StoreDef]) -> Result<[(&'static str, String); 9]> {
+    Ok([
+        ("commands.md", commands()),
+        ("exit-codes.md", exit_codes()),
+        ("hardware.md", hardware()?),
+        ("plans.md", plans()),
+        ("results.md", results()),
+        ("settings.md", settings(stores)),
+        ("sql.md", tables()),
+        ("stores.md", these(stores)),
+        ("studies.md", studies()?),
+    ])
+}
+
+/// A table. A bar in a cell would end it.
+fn rows<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let line = |cells: [String; N]| format!("|{}|\n", cells.map(|cell| cell.replace('|', "\\|")).join("|"));
+    let rule = format!("|{}\n", "---|".repeat(N));
+    line(head.map(str::to_owned)) + &rule + &rows.into_iter().map(line).collect::<String>() + "\n"
+}
+
+fn code(text: impl std::fmt::Display) -> String {
+    format!("`{text}`")
+}
+
+fn list<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(code).collect::<Vec<_>>().join(", ")
+}
+
+/// All commands, hidden options aside.
+fn all() -> Command {
+    let of_run = |run| study::of_workload(run, None);
+    let mut command = Args::command().disable_help_subcommand(true).mut_subcommand("run", of_run);
+    command.build();
+    command
+}
+
+fn commands() -> String {
+    let mut text = "# Commands and options\n\n`run` also has the options of its study: an [axis or a parameter](plans.md) `record_size` \
+                    is the option `--record-size`. Every command takes `--store-library FILE`. An option is described where it comes first.\n\n"
+        .to_owned();
+    let mut known = BTreeSet::new();
+    all().get_subcommands().for_each(|below| describe(below, &mut known, &mut text));
+    text
+}
+
+/// A command with its options, and those below it. Of options that are known by now there are the names.
+fn describe(command: &Command, known: &mut BTreeSet<[String; 2]>, text: &mut String) {
+    if command.is_hide_set() {
+        return;
+    }
+    let usage = command.clone().render_usage().to_string();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    text.push_str(&format!("## {}\n\n{about}.\n\n", usage.trim_start_matches("Usage: ")));
+    let options = command
+        .get_arguments()
+        .filter(|option| !option.is_hide_set() && !option.is_global_set() && option.get_id() != "help");
+    text.push_str(&unknown(
+        ["option", "what it does"],
+        options.map(|option| [code(option), help(option)]),
+        known,
+    ));
+    command.get_subcommands().for_each(|below| describe(below, known, text));
+}
+
+/// A table of the rows that no table had before, and the names of the others.
+fn unknown<const N: usize>(
+    head: [&str; N],
+    all: impl Iterator<Item = [String; N]>,
+    known: &mut BTreeSet<[String; N]>,
+) -> String {
+    let (new, old): (Vec<_>, Vec<_>) = all.partition(|row| known.insert(row.clone()));
+    let table = if new.is_empty() { String::new() } else { rows(head, new) };
+    match old.iter().map(|row| row[0].as_str()).collect::<Vec<_>>()[..] {
+        [] => table,
+        ref names => format!("{table}Also {}, as above.\n\n", names.join(", ")),
+    }
+}
+
+/// The help of an option, and its default.
+fn help(option: &Arg) -> String {
+    let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+    let defaults: Vec<_> = option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    match defaults[..] {
+        _ if !option.get_action().takes_values() => help,
+        [] => help,
+        _ => format!("{help} [default: {}]", defaults.join(",")),
+    }
+}
+
+fn exit_codes() -> String {
+    let row = |exit: Exit| [exit.code().to_string(), code(format!("{exit:?}")), exit.meaning().to_owned()];
+    "# Exit codes\n\n".to_owned() + &rows(["code", "name", "meaning"], Exit::ALL.map(row))
+}
+
+fn hardware() -> Result<String> {
+    let mut text = "# Simulated disks and machines\n\n## Disks\n\nRequests or megabytes per second that each model gives. `storebench disks NAME` \
+                    prints every parameter with its source.\n\n"
+        .to_owned();
+    for (number, load) in (1..).zip(LOADS) {
+        text.push_str(&format!("{number}. {}\n", load.words()));
+    }
+    let disk = |name: &str| {
+        let disk = disks::shipped(name).unwrap_or_default();
+        let rates = LOADS.map(|load| load.on(&disk).map(three_digits));
+        let [a, b, c, d, e, f] = rates.map(|rate| rate.map_err(Error::bad_value));
+        Ok([code(name), disk.about, a?, b?, c?, d?, e?, f?])
+    };
+    let head = ["disk", "what it stands for", "1", "2", "3", "4", "5", "6"];
+    text.push('\n');
+    text.push_str(&rows(head, disks::NAMES.into_iter().map(disk).collect::<Result<Vec<_>>>()?));
+    text.push_str("## Machines\n\n`storebench machines NAME` prints the source of each limit, and what can be limited here.\n\n");
+    let machine = |name: &&str| {
+        let machine = machine::shipped(name).unwrap_or_default();
+        let limits = machine.limits().into_iter().map(|(limit, value)| format!("{} {value}", limit.name()));
+        let disk = machine.disk.clone().unwrap_or_default();
+        [code(name), machine.about.clone(), limits.collect::<Vec<_>>().join(", "), code(disk)]
+    };
+    Ok(text + &rows(["machine", "what it stands for", "limits", "disk"], machine::NAMES.iter().map(machine)))
+}
+
+fn plans() -> String {
+    let workloads = |has: &dyn Fn(&WorkloadDef) -> bool| {
+        let theirs: Vec<_> = table::all().filter(|def| has(def)).map(|def| def.name).collect();
+        let others: Vec<_> = table::all().map(|def| def.name).filter(|name| !theirs.contains(name)).collect();
+        match others[..] {
+            [] => "all".into(),
+            [other] => format!("all but {other}"),
+            _ => theirs.join(", "),
+        }
+    };
+    let mut text = "# Keys of plans\n\n[How to write a plan](../plans.md). [Claims](../claims.md) have keys of their own.\n\n## The plan\n\n"
+        .to_owned();
+    let fields = structs(plan::SOURCE).into_iter().find(|(name, ..)| name == "Plan");
+    let fields = fields.map(|(_, _, fields)| fields).unwrap_or_default();
+    let others = ["parameters", "compression"];
+    let fields = fields.into_iter().filter(|(name, _)| !others.contains(&name.as_str()));
+    let run = all().find_subcommand("run").cloned().unwrap_or_default();
+    let is_option = |name: &str| {
+        let long = name.replace('_', "-");
+        run.get_arguments().any(|option| option.get_long() == Some(&long) && !option.is_hide_set())
+    };
+    let (options, keys): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| is_option(name));
+    text.push_str(&rows(["key", "what it is"], keys.into_iter().map(|(name, about)| [code(name), about])));
+    let options = list(options.iter().map(|(name, _)| name.as_str()));
+    text.push_str(&format!("Also the [options of `run`](commands.md): {options}.\n\n"));
+    text.push_str("## Workloads\n\n");
+    let operations =
+        |def: &WorkloadDef| [code(def.name), def.help.to_owned(), list(def.operations.iter().copied())];
+    text.push_str(&rows(["workload", "what it does", "operations"], table::all().map(operations)));
+    text.push_str(
+        "## Parameters\n\nstorebench writes one more itself: `trace_facts`, what a trace is like.\n\n",
+    );
+    let command = Parameters::augment_args(Command::new("plan"));
+    let parameter = |option: &Arg| {
+        let name = option.get_id().as_str();
+        [code(name), help(option), workloads(&|def| def.parameters.contains(&name))]
+    };
+    text.push_str(&rows(["key", "what it does", "workloads"], command.get_arguments().map(parameter)));
+    text.push_str("## Axes\n\nEach is a list of values. An axis with a default may be left out.\n\n");
+    let axis = |axis: Axis| {
+        let default = axis.default_value().map(code).unwrap_or_default();
+        let workloads = workloads(&|def| def.axes.contains(&axis));
+        [code(axis.name()), axis.def().help.to_owned(), default, workloads]
+    };
+    text + &rows(["axis", "values", "default", "workloads"], Axis::as_written().into_iter().map(axis))
+}
+
+fn results() -> String {
+    let mut text = "# Fields of results\n\n[What they mean](../results.md). A unit is the last part of a name.\n\n## Figures\n\n".to_owned();
+    let figure = |column: &Column| {
+        let of = if column.is_of_operation() { "operation" } else { "trial" };
+        [code(column.id), column.title.to_owned(), column.unit.name().to_owned(), of.to_owned()]
+    };
+    text.push_str(&rows(["figure", "title", "unit", "of"], COLUMNS.iter().map(figure)));
+    text.push_str("## Sections of reports\n\n");
+    let section = |section: &&Section| {
+        let tables = list(section.shapes.iter().map(|shape| shape.name));
+        // Of most sections, CSV has the columns of the one table.
+        let in_csv = files::section::header(section);
+        let columns = section.shapes.iter().flat_map(|shape| shape.columns);
+        let in_sql: Vec<String> = columns.flat_map(section::Column::sql_names).collect();
+        let differs = if in_csv == in_sql { String::new() } else { list(in_csv.iter().map(String::as_str)) };
+        [code(section.name), section.title.to_owned(), tables, differs]
+    };
+    let head = ["section", "title", "tables", "columns of CSV where they are others"];
+    text.push_str(&rows(head, SECTIONS.iter().map(section)));
+    text.push_str("## run.json and results.jsonl\n\n");
+    let all: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
+    let (described, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(name, ..)| DESCRIBED.contains(&name.as_str()));
+    for (name, about, fields) in described {
+        text.push_str(&format!("### {name}\n\n{about}\n\n"));
+        let fields = fields.into_iter().map(|(name, about)| [code(name), about]);
+        text.push_str(&rows(["field", "what it is"], fields));
+    }
+    text.push_str("### Parts of these\n\n`cargo doc` describes their fields.\n\n");
+    let part = |(name, _, fields): (String, String, Vec<Named>)| {
+        [name, list(fields.iter().map(|(name, _)| name.as_str()))]
+    };
+    let others = others.into_iter().filter(|(.., fields)| !fields.is_empty());
+    text + &rows(["part", "fields"], others.map(part))
+}
+
+/// A name and the first sentence of its comment.
+type Named = (String, String);
+
+/// The same of each record in a source file, with its fields.
+fn structs(source: &str) -> Vec<(String, String, Vec<Named>)> {
+    let mut found: Vec<(String, String, Vec<Named>)> = Vec::new();
+    let (mut comment, mut rename, mut tag, mut is_open) = (String::new(), None, None, false);
+    for line in source.split("#[cfg(test)]").next().unwrap_or_default().lines() {
+        let code = line.trim();
+        let is_field = line.starts_with("    pub ") || line.starts_with("        ") && code.ends_with(',');
+        let field = code.trim_start_matches("pub ").split_once(": ").map(|(name, _)| name);
+        let field = field.filter(|name| {
+            is_field
+                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        });
+        let record =
+            ["pub struct ", "pub enum "].iter().find_map(|word| code.strip_prefix(word)?.strip_suffix(" {"));
+        if let Some(more) = code.strip_prefix("///") {
+            comment.push_str(more);
+        } else if code.starts_with("#[") {
+            let renamed = code.split_once("(rename = \"").and_then(|(_, rest)| rest.split_once('"'));
+            rename = rename.or(renamed.map(|(name, _)| name.to_owned()));
+            let tagged = code.split_once("(tag = \"").and_then(|(_, rest)| rest.split_once('"'));
+            tag = tag.or(tagged.map(|(name, _)| (name.to_owned(), "Which of these.".to_owned())));
+        } else if let Some(name) = record {
+            let about = first(&std::mem::take(&mut comment));
+            found.push((name.to_owned(), about, tag.take().into_iter().collect()));
+            (rename, is_open) = (None, true);
+        } else if let (Some(name), true, Some((.., fields))) = (field, is_open, found.last_mut()) {
+            let field =
+                (rename.take().unwrap_or_else(|| name.to_owned()), first(&std::mem::take(&mut comment)));
+            if fields.iter().all(|(known, _)| *known != field.0) {
+                fields.push(field);
+            }
+        } else {
+            (comment, rename, tag) = (String::new(), None, None);
+            is_open &= line != "}";
+        }
+    }
+    found
+}
+
+/// The first sentence of a comment, without the marks of its links.
+fn first(comment: &str) -> String {
+    let plain = comment.trim().replace(['[', ']'], "");
+    plain.split_once(". ").map_or(plain.clone(), |(first, _)| format!("{first}."))
+}
+
+fn settings(stores: &[StoreDef]) -> String {
+    let mut text = "# Settings of stores\n\n[How to set them](../settings.md). `storebench settings STORE` also prints how each is \
+                    read back, what `tune` tries, and what no figure shows.\n\n"
+        .to_owned();
+    let mut known = BTreeSet::new();
+    for store in stores.iter().filter(|store| !store.settings.is_empty()) {
+        let row = |setting: &SettingDef| {
+            let promise = match setting.promise {
+                "" => String::new(),
+                promise => format!("; guarantee: {promise}"),
+            };
+            let (default, about) = (setting.shown(setting.default), format!("{}{promise}", setting.help));
+            [code(setting.name), setting.values.to_owned(), default, about]
+        };
+        let head = ["setting", "values", "default", "what it does"];
+        let table = unknown(head, store.settings.iter().map(row), &mut known);
+        text.push_str(&format!("## {}\n\n{table}", store.name));
+    }
+    text.push_str("## Caches by the machine's memory\n\nWith `tuning = [\"share\"]`.\n\n");
+    let shares = stores.iter().flat_map(|store| {
+        let row = |(name, share): (&str, Share)| {
+            let says = format!("{} ([source]({}))", share.says, share.source);
+            [store.name.to_owned(), code(name), share.words(), says]
+        };
+        store.shares().map(row)
+    });
+    text + &rows(["store", "setting", "share", "its documentation"], shares)
+}
+
+fn tables() -> String {
+    let row = |(name, columns): (String, Vec<String>)| [code(name), list(columns.iter().map(String::as_str))];
+    "# Tables and views of the SQLite file\n\n[Questions in SQL](../exports.md). `cells` also has a column for each axis of its runs.\n\n".to_owned()
+        + &rows(["table or view", "columns"], sql::tables().into_iter().map(row))
+}
+
+fn these(stores: &[StoreDef]) -> String {
+    let offered = || stores.iter().filter(|store| !store.offers.is_empty());
+    let mut text = "# Stores\n\n[What guarantees mean](../guarantees.md). Bold: the guarantee of the store as shipped.\n\n".to_owned();
+    let row = |store: &StoreDef| {
+        let offers = store.offers.iter().map(|offer| match offer.guarantee == store.shipped {
+            true => format!("**{}**", offer.guarantee),
+            false => offer.guarantee.to_string(),
+        });
+        let can = &store.capabilities;
+        let sessions = match can.threads {
+            Threads::One => "one",
+            Threads::ManyReadersOneWriter => "readers, one writer",
+            Threads::Many => "many",
+        };
+        let order = if can.order { "yes" } else { "no" };
+        [
+            code(store.name),
+            store.kind.name().to_owned(),
+            store.summary.to_owned(),
+            offers.collect::<Vec<_>>().join(", "),
+            order.to_owned(),
+            sessions.to_owned(),
+            can.compression.unwrap_or("none").to_owned(),
+        ]
+    };
+    let head = ["store", "kind", "what it is", "guarantees", "order", "sessions", "codec"];
+    text.push_str(&rows(head, offered().map(row)));
+    text.push_str(
+        "## What an accident can cost\n\nWhile records are written, with the settings of each guarantee.\n\n",
+    );
+    let offers = offered().flat_map(|store| store.offers.iter().map(move |offer| (store, offer)));
+    let costs = offers.flat_map(|(store, offer)| {
+        let cells = |(settings, danger): (String, &Danger)| {
+            let why = if danger.why.is_empty() { String::new() } else { format!(": {}", danger.why) };
+            let (kill, cut) = (danger.kill.words().to_owned(), format!("{}{why}", danger.power_cut.words()));
+            [store.name.to_owned(), offer.guarantee.to_string(), settings, kill, cut]
+        };
+        dangers(offer).into_iter().map(cells).collect::<Vec<_>>()
+    });
+    text + &rows(["store", "guarantee", "settings", "a kill can cost", "a power cut can cost"], costs)
+}
+
+/// What accidents cost with the settings of an offer, and then with others, those together that cost the same.
+fn dangers(offer: &Offer) -> Vec<(String, &'static Danger)> {
+    let mut all: Vec<(String, &Danger)> = Vec::new();
+    // The last holds with any settings.
+    for danger in offer.dangers.iter().rev() {
+        let with: Vec<_> = danger.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let with = with.join(", ");
+        let number = all.len();
+        let is_like = |known: &Danger| Danger { with: known.with, ..*danger } == *known;
+        match all.last_mut() {
+            Some((settings, known)) if number > 1 && is_like(known) => {
+                settings.push_str(&format!("; or {with}"))
+            }
+            None => all.push((offer.settings.to_owned(), danger)),
+            Some(_) => all.push((format!("with {with}"), danger)),
+        }
+    }
+    all
+}
+
+fn studies() -> Result<String> {
+    let mut text = "# Studies\n\n[What they are after](../studies.md).\n\n".to_owned();
+    for study in STUDIES {
+        let plan = plan::find(study.name)?;
+        let source =
+            if plan.source.is_empty() { String::new() } else { format!(" Source: {}.", plan.source) };
+        text.push_str(&format!(
+            "## {}\n\n{}.{source} Claims: {}.\n\n",
+            plan.name,
+            plan.title,
+            plan.claims.len()
+        ));
+        let preset = |(name, changes): (&String, &plan::Changes)| {
+            [code(name), changes.description.clone().unwrap_or_default()]
+        };
+        text.push_str(&rows(["preset", "what it measures"], plan.presets.iter().map(preset)));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_and_their_fields_are_found_in_a_source() {
+        let source = "/// A box. It is [`Big`].\n#[serde(tag = \"kind\")]\npub enum Kept {\n    /// Full.\n    Full {\n        /// Its \
+                      weight.\n        weight_g: u64,\n    },\n}\n/// Other.\npub struct Two {\n    /// One\n    /// more. Yes.\n    \
+                      #[serde(rename = \"a\", default)]\n    pub one: u8,\n}\nimpl Two {\n    pub fn x() {}\n}\n";
+        let found = format!("{:?}", structs(source));
+        let kept = r#"("Kept", "A box.", [("kind", "Which of these."), ("weight_g", "Its weight.")])"#;
+        assert_eq!(found, format!(r#"[{kept}, ("Two", "Other.", [("a", "One more.")])]"#));
+    }
+
+    #[test]
+    fn nothing_but_a_page_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        write(crate::STORES, folder.path()).unwrap();
+        write(crate::STORES, folder.path()).unwrap();
+        std::fs::write(folder.path().join("sql.md"), "mine").unwrap();
+        assert_eq!(write(crate::STORES, folder.path()).unwrap_err().exit, Exit::NotStorebench);
+        assert_eq!(std::fs::read_to_string(folder.path().join("sql.md")).unwrap(), "mine");
+    }
+}
