@@ -64,7 +64,7 @@ echo o >/proc/sysrq-trigger
 sleep 60
 END
 chmod +x "$box/init"
-LD_PRELOAD="$box/registers.so" timeout 1800 "$kernel" mem=2048M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
+LD_PRELOAD="$box/registers.so" timeout 7200 "$kernel" mem=2048M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
     </dev/null >"$box/said" 2>&1 || true
 whole=0
 [ ! -d "$box/runs" ] || scripts/check-run.py "$box"/runs/crud-*/ "$stores" "$places" || whole=1
