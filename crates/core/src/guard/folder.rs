@@ -197,9 +197,9 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        let is_server_s =
+        let is_of_a_server =
             |user: u32| self.is_served && server::users().iter().any(|server| server.uid == user);
-        match folder.of_another()?.filter(|user| !is_server_s(*user)) {
+        match folder.of_another()?.filter(|user| !is_of_a_server(*user)) {
             Some(user) => return Err(folder.belongs_to(user)),
             None => folder.empty(None)?,
         }

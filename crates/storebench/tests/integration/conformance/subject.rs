@@ -183,7 +183,7 @@ impl Subject {
             match self.open_with(|_| ()) {
                 Ok(store) => return store,
                 // A child that another test has forked holds all locks until it runs its program.
-                Err(error) if error.to_string().contains("lock") && start.elapsed().as_secs() < 60 => {
+                Err(error) if error.to_string().contains(" lock") && start.elapsed().as_secs() < 60 => {
                     std::thread::sleep(std::time::Duration::from_millis(10));
                 }
                 Err(error) => panic!("it does not open: {error}"),

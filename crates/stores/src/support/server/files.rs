@@ -82,7 +82,7 @@ fn give(path: &Path, user: Option<&User>) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
     let failed = |what: &str| format!("{what} {}", path.display());
     let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
-    if users().iter().any(|user| user.uid == now.uid()) {
+    if users().iter().any(|known| known.uid == now.uid()) {
         // A file system that knows no owners names one for all.
         return Ok(());
     }
