@@ -61,7 +61,14 @@ pub struct Group {
 #[derive(Debug)]
 pub struct OwnGroup {
     group: Group,
-    _lock: fs::File,
+    lock: fs::File,
+}
+
+impl Drop for OwnGroup {
+    /// Unlocks by name: a process that another thread starts holds the same lock until it runs its program.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Home {
@@ -165,7 +172,7 @@ impl Home {
             let opened = fs::OpenOptions::new().write(true).open(&procs);
             opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
         }
-        Ok(OwnGroup { group, _lock: lock })
+        Ok(OwnGroup { group, lock })
     }
 
     /// Whether a trial may leave this process's cgroup for one made here: not where it would escape a limit.
