@@ -23,13 +23,16 @@ use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, Control, CutCheck, Cuts, Failure, Finding};
-use storebench_core::store::{Guarantee, Kind};
+use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutTold, Looked};
 use storebench_core::workload::spec::{CutPart, Part, Spec};
 
 /// The longest that recording may take.
 const RECORDING: Limit =
     Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
+/// The longest that looking at a state may take: what takes longer counts as hung, so a busy machine must not. A server starts, recovers
+/// and ends twice.
+const LOOKING: Limit = Limit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
 /// The names of its file systems, of the logs and of the state in a work folder.
 const NAME: &str = "cut";
 const LOG: &str = "cut.log";
@@ -58,8 +61,6 @@ pub struct Asked {
     pub seed: u64,
     /// The tier to which the store is held.
     pub tier: Guarantee,
-    /// The kind of store that it is.
-    pub kind: Kind,
 }
 
 /// A cut check that is about to be made.
@@ -326,7 +327,7 @@ impl Check<'_> {
             Err(message) => Some(Looked::not_well(Finding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
-                self.looked(self.process(part, mount, self.looking())?)?
+                self.looked(self.process(part, mount, LOOKING)?)?
             }
         };
         inner.give_back()?;
@@ -351,12 +352,6 @@ impl Check<'_> {
                 return Err(Error::new(Exit::Failure, message));
             }
         }))
-    }
-
-    /// The longest that looking at a state may take: what takes longer counts as hung. A server starts, recovers and ends twice.
-    fn looking(&self) -> Limit {
-        let seconds = if self.asked.kind == Kind::Server { 60 } else { 10 };
-        Limit { whole: Duration::from_secs(seconds), room: Duration::ZERO, name: "a state's" }
     }
 
     /// Runs a process that does a part of it, in a file system on a disk; how it ended, and what it has told.

@@ -12,7 +12,7 @@ use storebench_disk::fault::Fault;
 use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
-use super::{Check, NAME, STEPS, read_log};
+use super::{Check, LOOKING, NAME, STEPS, read_log};
 use crate::place::image::{Template, Traced};
 use crate::runner::supervise::End;
 use crate::stage::Stage;
@@ -204,7 +204,7 @@ impl Check<'_> {
         {
             return Ok(Some(Err(format!("the file system can't be filled: {error}"))));
         }
-        let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), self.looking())?;
+        let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
         // A file system that could not write to its disk is unmounted all the same.
         inner.give_back()?;
         drop(inner);
@@ -249,7 +249,7 @@ impl Check<'_> {
         // The last one may have been under way.
         let acknowledged = acknowledged.chain((!told.is_over).then_some(false)).collect();
         let ended =
-            self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), self.looking())?;
+            self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
         then(&disk, &store);
         let looked = self.looked(ended)?;
         inner.give_back()?;

@@ -44,7 +44,7 @@ impl Trial<'_> {
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
         template.can_be_traced()?;
-        let store = self.store_of_own()?;
+        self.store_of_own()?;
         let plan = self.job.plan;
         let asked = cut::Asked {
             states,
@@ -53,7 +53,6 @@ impl Trial<'_> {
             settling: plan.settling,
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             tier: self.cell.guarantee().tier().unwrap_or(given),
-            kind: store.kind,
         };
         let spec = self.spec(Err("nothing of it is measured".into()), None);
         let stem = self.log().trim_end_matches(".log").to_owned();
