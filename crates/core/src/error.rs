@@ -61,7 +61,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Exit::Success => "everything was done",
-            Exit::Failure => "an error without a code of its own",
+            Exit::Failure => "an error that has no other code",
             Exit::Usage => "the command line can't be understood",
             Exit::UnknownStore => "an unknown store, or one that this build lacks",
             Exit::BadValue => "a value on the command line that can't be used",

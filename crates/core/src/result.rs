@@ -87,7 +87,7 @@ pub struct RunHeader {
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// The numbers of blocks after which interim analyses were planned, those of earlier runs of the same answer included.
+    /// The numbers of blocks after which interim analyses were planned, with the blocks of earlier runs of the same answer.
     /// Intervals must allow for so many analyses. Empty where nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
@@ -396,7 +396,7 @@ pub struct Counters {
     pub voluntary_switches: u64,
     /// Context switches because a thread's time was over.
     pub involuntary_switches: u64,
-    /// Processor time, that of a server included, in nanoseconds; absent in older results.
+    /// Processor time with the server's, in nanoseconds; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
     /// The duration of the phase, in nanoseconds; absent in older results.
@@ -520,7 +520,7 @@ pub struct OperationResult {
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// The requests to a simulated disk, where the operation has no counters of its own: those of the phase that it was part of.
+    /// The requests to a simulated disk, if the operation has no counters: its phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_disk: Option<PhaseDisk>,
     /// Second by second, where it took longer than one.

@@ -99,7 +99,7 @@ pub struct Plan {
     /// The stores that claims compare if they name none; by default all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
-    /// The cells that claims are about; by default those of the plan before a preset and options.
+    /// The cells that claims are about; by default the plan's before a preset and options.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
     /// Vary settings one at a time from the plan's own, instead of combining them.
@@ -135,7 +135,7 @@ pub struct Plan {
     /// Settings of stores, by store and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
-    /// Settings that are measured in addition to those of the axes, each under a name.
+    /// Settings that are measured in addition to the axes' values, each under a name.
     #[serde(rename = "point", default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
     /// Machines that the plan defines, by name.

@@ -38,7 +38,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
     kind: Kind::Engine,
     summary: "B-tree, with or without transactions",
-    practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
+    practice: "a file, and logs next to it; it can be backed up while open; several processes can share an environment",
     version: &version,
     capabilities: Capabilities {
         backup: true,

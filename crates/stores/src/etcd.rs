@@ -19,7 +19,7 @@ pub const ETCD: StoreDef = StoreDef {
     name: "etcd",
     kind: Kind::Server,
     summary: "etcd, a private server for each trial, or a cluster of three",
-    practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until it is told to forget them",
+    practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until a compaction",
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

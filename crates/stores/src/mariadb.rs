@@ -18,7 +18,7 @@ pub const MARIADB: StoreDef = StoreDef {
     name: "mariadb",
     kind: Kind::Server,
     summary: "MariaDB with InnoDB or MyRocks, a private server for each trial",
-    practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
+    practice: "a server next to the application; many processes, languages and machines can use it; needs care",
     version: &|| Mysql::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,

@@ -18,7 +18,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     name: "postgres",
     kind: Kind::Server,
     summary: "PostgreSQL, a private server for each trial",
-    practice: "a server that runs beside the application; many processes, languages and machines can use it; needs care",
+    practice: "a server next to the application; many processes, languages and machines can use it; needs care",
     cautions: &[
         Caution {
             of: Aging::Space,

@@ -63,7 +63,7 @@ pub const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
 pub(super) static GIVING_BACK: AxisDef = AxisDef {
     name: "giving_back",
     order: 1039,
-    help: "life: whether the store gives space back while nobody works on it (alone), or while one reads records and another overwrites them (beside)",
+    help: "life: whether the store reclaims space while nobody works on it (alone), or while one session reads records and another overwrites them (beside)",
     many: "ways of giving back",
     presence: Presence::Off("alone"),
     role: Role::Row,

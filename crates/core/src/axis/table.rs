@@ -57,7 +57,7 @@ fn read_place(text: &str) -> Result<Value, String> {
 static DISK: AxisDef = AxisDef {
     name: "disk",
     order: 12,
-    help: "Simulated disks under the file systems of the axis place: here (none), those of `storebench disks`, or of the plan",
+    help: "Simulated disks under the file systems of the axis place: here (none), a disk that `storebench disks` lists, or one of the plan",
     many: "disks",
     presence: Presence::Off(HERE),
     known: &DISKS,
@@ -81,7 +81,7 @@ static DISKS: [&str; disks::NAMES.len() + 1] = {
 static MACHINE: AxisDef = AxisDef {
     name: "machine",
     order: 15,
-    help: "Machines that limits stand in for: here (no limits), those of `storebench machines`, or of the plan",
+    help: "Machines that limits stand in for: here (no limits), a machine that `storebench machines` lists, or one of the plan",
     many: "machines",
     presence: Presence::Off(HERE),
     known: &["here", "beaglebone-black", "laptop-hdd", "phone-2020", "raspberry-pi-zero-2"],
@@ -94,7 +94,7 @@ static BACKGROUND: AxisDef = AxisDef {
     name: "background",
     order: 20,
     value_name: "LOAD,...",
-    help: "Load beside the store: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
+    help: "Load that runs during the trial: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
     many: "backgrounds",
     presence: Presence::Off("none"),
     known: &["none", "cpu", "disk", "memory", "video"],

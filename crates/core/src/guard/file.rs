@@ -23,7 +23,7 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
     let path = folder.join(name);
     let foreign = |what: &str| {
         let message =
-            format!("{} is {what}, where storebench keeps a file of its own: delete it", path.display());
+            format!("{} is {what}, where storebench keeps one of its files: delete it", path.display());
         Error::new(Exit::NotStorebench, message)
     };
     let failed = |error: io::Error| match Errno::from_io_error(&error) {

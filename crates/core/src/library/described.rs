@@ -117,7 +117,7 @@ impl Described {
                 return wrong("an offer's kill_costs or power_cut_costs is none of SB_WHOLE to SB_NOTHING");
             }
             if offer.settings.is_empty() {
-                return wrong("an offer does not tell the settings that give it");
+                return wrong("an offer does not name the settings that give it");
             }
         }
         if !self.offers.iter().any(|offer| offer.tier == self.shipped) {

@@ -95,7 +95,7 @@ fn load(library: &Library) -> Result<Vec<Table>, String> {
     // SAFETY: as above, in the version that is known.
     let table = unsafe { &*table };
     if table.count == 0 || table.count > MOST_STORES || table.stores.is_null() {
-        return Err(format!("it tells of {} stores", table.count));
+        return Err(format!("it describes {} stores", table.count));
     }
     // SAFETY: there are so many, by the header.
     let entries = unsafe { std::slice::from_raw_parts(table.stores, table.count as usize) };

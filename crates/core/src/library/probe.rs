@@ -53,7 +53,7 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     // With what it has forked, which could still answer.
     let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(failed)?;
     let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
-        return Err(format!("the library {} did not tell its stores within {LIMIT:?}", path.display()));
+        return Err(format!("the library {} did not describe its stores within {LIMIT:?}", path.display()));
     };
     match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
         // It was checked where the library is, which may have answered itself.
@@ -71,7 +71,7 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
 
 /// The stores of an answer, if there are any and they are what stores can be.
 fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String> {
-    let none = if stores.is_empty() { Err("it tells of 0 stores".into()) } else { Ok(()) };
+    let none = if stores.is_empty() { Err("it describes 0 stores".into()) } else { Ok(()) };
     let wrong = none.and_then(|()| stores.iter().try_for_each(Described::check));
     wrong.map_err(|why: String| message(&format!("the library {}: {why}", path.display())))?;
     Ok(stores)

@@ -186,7 +186,7 @@ impl Home {
             let text = fs::read_to_string(&limit).unwrap_or_default();
             if !(text.trim().is_empty() || text.starts_with("max")) {
                 let limit = limit.display();
-                return Err(format!("a cgroup of its own would let the trial escape {limit}"));
+                return Err(format!("a separate cgroup would let the trial escape {limit}"));
             }
         }
         Ok(())
@@ -197,7 +197,7 @@ impl Home {
         let peak = made.group.folder.join(self.version.peak());
         match peak.exists() {
             true => Ok(()),
-            false => Err(format!("the cgroup does not tell its peak: there is no {}", peak.display())),
+            false => Err(format!("the cgroup does not report its peak: there is no {}", peak.display())),
         }
     }
 

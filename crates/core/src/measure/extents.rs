@@ -116,7 +116,7 @@ mod tests {
         File::open(&path).unwrap().sync_all().unwrap();
         let all = below(folder.path()).unwrap();
         if all.is_empty() {
-            eprintln!("skipped: this file system does not tell where files lie");
+            eprintln!("skipped: this file system does not say where files lie");
             return;
         }
         assert!(all.iter().all(|lies| lies.path == "within/file" && lies.bytes > 0));

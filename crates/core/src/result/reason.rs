@@ -239,7 +239,7 @@ impl fmt::Display for Reason {
                 write!(f, "{store} has no reader for which records are kept as they were while others write")
             }
             Reason::NoBackup { store } => {
-                write!(f, "{store} has no way of its own to make a backup while others write")
+                write!(f, "{store} can't make a backup while others write")
             }
             Reason::NoConcurrentReclaim { store } => {
                 write!(f, "{store} has no way to give space back while others work")
@@ -345,7 +345,7 @@ mod tests {
             ),
             (
                 Reason::NoBackup { store: store() },
-                "redb has no way of its own to make a backup while others write",
+                "redb can't make a backup while others write",
             ),
             (
                 Reason::NoConcurrentReclaim { store: store() },

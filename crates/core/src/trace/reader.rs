@@ -192,7 +192,7 @@ impl Lines {
     fn begin(source: Source, form: Form, unit_ns: Option<u64>, first: &[u8]) -> Result<Lines, String> {
         if form != Form::Csv {
             return match unit_ns {
-                Some(_) => Err(format!("a unit of times is for CSV alone: {form} has one of its own")),
+                Some(_) => Err(format!("a unit of times is for CSV alone: {form} defines its unit")),
                 None => Ok(Lines::Plain { source, line: Vec::new() }),
             };
         }

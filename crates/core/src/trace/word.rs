@@ -53,7 +53,7 @@ const fn word(name: &'static str, does: Does, lost: &'static str) -> Word {
 }
 
 /// A value that grows by what is appended would have to be known: one of the size in the trace is written.
-const APPENDED: &str = "the value is read, and one of the size that the trace tells replaces it";
+const APPENDED: &str = "the value is read, and one of the size in the trace replaces it";
 const WHATEVER: &str = "it is written whether its condition holds or not";
 
 /// The words of Twitter's traces: the commands of memcached.
@@ -77,9 +77,9 @@ pub static ROCKSDB: [Word; 9] = [
     word("put", Does::Set, ""),
     word("delete", Does::Remove, ""),
     word("single_delete", Does::Remove, ""),
-    word("range_delete", Does::Skip, "the trace does not tell where the range ends"),
+    word("range_delete", Does::Skip, "the trace does not say where the range ends"),
     word("merge", Does::Modify, APPENDED),
-    word("iterator_Seek", Does::Scan, "the trace does not tell how many records were read: one is"),
+    word("iterator_Seek", Does::Scan, "the trace does not say how many records were read: one is"),
     word("iterator_SeekForPrev", Does::Skip, "stores here scan upwards only"),
     word("multiget", Does::Get, "each key is read by itself"),
 ];

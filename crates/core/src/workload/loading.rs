@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn nothing_is_loading_before_and_after() {
         let Some(file) = told::file() else { return };
-        assert_eq!(Loading::read(&file), None, "nothing was told");
+        assert_eq!(Loading::read(&file), None, "nothing was reported");
         told::write(&file, Place::LOADING, [300, 1000, 3_000_000_000, 1]);
         let told = Loading { doing: Doing::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!(Loading::read(&file), Some(told));

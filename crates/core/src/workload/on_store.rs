@@ -165,7 +165,7 @@ fn not_here(elsewhere: &str) -> Vec<Unknown> {
         unknown(DISK, ""),
         unknown("the rest after loading", "; whether the server had come to rest is not known"),
         unknown("device", ""),
-        unknown("memory and processor time of the server", "; the client's are told"),
+        unknown("memory and processor time of the server", "; the client's are shown"),
     ]
 }
 
@@ -195,7 +195,7 @@ fn hold_to_power(
     let Some(syncs) = bench.syncs()? else {
         let reason = match bench.elsewhere() {
             Some(_) => {
-                "others use the server, too, so that its count tells nothing, and power is not checked".into()
+                "others use the server, too: its count is not this run's, and power is not checked".into()
             }
             None => format!(
                 "{} does not count its syncs with these settings, so power is not checked",

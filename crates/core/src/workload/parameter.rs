@@ -156,7 +156,7 @@ parameters! {
     /// What the trace is like, which storebench finds out before a run.
     #[arg(skip)]
     trace_facts: Facts,
-    /// How the trace is written: csv, twitter, rocksdb [default: the file tells]
+    /// How the trace is written: csv, twitter, rocksdb [default: read from the file]
     #[arg(long, value_name = "FORMAT")]
     trace_format: Form,
     /// Unit of the times of a CSV trace: s, ms, us, ns [default: the column's name says it]

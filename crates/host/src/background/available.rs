@@ -7,7 +7,7 @@ use storebench_core::kernel::cgroups::{self, Membership, Version};
 use storebench_core::kernel::memory;
 
 /// Said where it can't be known.
-pub const UNKNOWN: &str = "this system does not tell how much memory is available (/proc/meminfo)";
+pub const UNKNOWN: &str = "this system does not report how much memory is available (/proc/meminfo)";
 
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less where a cgroup allows less.
 pub fn bytes() -> Option<u64> {

@@ -112,7 +112,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
             ledger::NAME
         ))),
         Ok(Told::Unknown) => Ok(Outcome::Kept(
-            "its file system has no locks, so storebench can't tell whether its run has ended: delete it when it has"
+            "its file system has no locks, so storebench can't know whether its run has ended: delete it when it has"
                 .into(),
         )),
         Ok(Told::AtWork | Told::NoMarker | Told::Unfinished(_)) => Ok(Outcome::NotOurs),

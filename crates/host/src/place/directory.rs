@@ -46,7 +46,7 @@ impl WorkFolder {
             }
         }
         let message = format!(
-            "{} holds {MOST} folders whose names begin with {name}: delete those of runs that have ended",
+            "{} holds {MOST} folders whose names begin with {name}: delete the folders of runs that have ended",
             directory.display()
         );
         Err(Error::new(Exit::Failure, message))

@@ -34,8 +34,7 @@ pub struct Changes {
     /// The same of the axes that are no settings, which the option of `one_at_a_time` sets, too.
     #[arg(skip)]
     pub axes_one_at_a_time: Option<bool>,
-    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on that of
-    /// --disk, and what they ask of it is repeated on the models of these
+    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on --disk; their requests are repeated on the models of these
     #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
     pub disk_estimate: Option<Vec<String>>,
     /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image

@@ -147,7 +147,7 @@ fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
         (_, Ok(Told::Failed { reason, message })) => failed(reason, message),
         (End::Badly { reason, message, .. }, _) => failed(reason, message),
         (End::Well, Ok(told)) => {
-            failed(Failure::Harness, format!("its process ended after telling {told:?}"))
+            failed(Failure::Harness, format!("its process ended after it reported {told:?}"))
         }
         (End::Well, Err(error)) => failed(Failure::Harness, format!("it left no readable result: {error}")),
     }

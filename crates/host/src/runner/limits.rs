@@ -54,7 +54,7 @@ pub fn decide(
     device: &Result<DeviceSpec, String>,
 ) -> Result<Decision, String> {
     if machine.core.is_some() && machine.share.is_none() {
-        return Err("what share of a core here stands in for one of its own has not been found".into());
+        return Err("the share of a core here that equals one of its cores is not known".into());
     }
     let known = device.as_ref().map(drop).map_err(String::as_str);
     reach.decide(&machine.limits(), &machine.optional, known)

@@ -11,7 +11,7 @@ use crate::stats::quantile;
 /// The section.
 pub const SECTION: Section = Section {
     name: "alongside",
-    title: "Backups and large batches beside the steps",
+    title: "Backups and large batches during the steps",
     link: "Alongside",
     stands: Stands::Above,
     at_end: true,

@@ -11,7 +11,7 @@ use crate::stats::quantile;
 /// The section.
 pub const SECTION: Section = Section {
     name: "giving_back_beside",
-    title: "Giving back beside others: what calls took while space was given back",
+    title: "Space reclaim during other work: what calls took meanwhile",
     link: "Giving back beside others",
     stands: Stands::Above,
     at_end: true,

@@ -217,7 +217,7 @@ fn killed() -> Run {
             }
             _ => RecoveryCheck {
                 sizes: Vec::new(),
-                not_made: Some("it has no files of its own process".into()),
+                not_made: Some("this process does not write its files".into()),
             },
         });
     }

@@ -449,7 +449,7 @@ pub struct ReportArgs {
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
-    /// Published tables of winners beside the run's: one by its name, or all that were measured like it
+    /// Published tables of winners next to the run's: one by its name, or all that were measured like it
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", group = PRINTED)]
     pub published: Option<String>,
     /// Write a page for the browser, one file that needs no network; `-` is standard output

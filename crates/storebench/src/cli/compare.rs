@@ -191,7 +191,7 @@ fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "--fail-above {limit} can't tell anything: no figure has three {} on each side; run both with --trials 5 or more",
+        "--fail-above {limit} can't decide anything: no figure has three {} on each side; run both with --trials 5 or more",
         comparison.observations.name()
     );
     Err(Error::new(Exit::Nothing, message))

@@ -61,7 +61,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         )
     });
     text.push_str(&format!(
-        "\n{}, {}: about {}.\n{further}A trial takes up to {} of disk, and {} of memory beside caches.\n",
+        "\n{}, {}: about {}.\n{further}A trial takes up to {} of disk, and {} of memory without caches.\n",
         counted(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),

@@ -320,7 +320,7 @@ fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<S
 fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
     (!places.contains_key(cell.site().as_ref())).then(|| {
         format!(
-            "{} is a directory, which has a disk of its own: on a simulated one, name a file system, such as ext4:4096",
+            "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
             cell.place()
         )
     })

@@ -69,7 +69,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         let message = if runs.is_empty() {
             "give --records and --size, or --like"
         } else {
-            "give --records and --size, or --like: the runs of --from are not those of an earlier answer, which say them"
+            "give --records and --size, or --like: the runs of --from do not belong to an earlier answer, which would say them"
         };
         return Err(Error::new(Exit::Usage, message));
     };

@@ -175,7 +175,7 @@ fn plans() -> String {
             _ => theirs.join(", "),
         }
     };
-    let mut text = "# Keys of plans\n\n[How to write a plan](../plans.md). [Claims](../claims.md) have keys of their own.\n\n## The plan\n\n"
+    let mut text = "# Keys of plans\n\n[How to write a plan](../plans.md). [Claims](../claims.md) have other keys.\n\n## The plan\n\n"
         .to_owned();
     let fields = structs(plan::SOURCE).into_iter().find(|(name, ..)| name == "Plan");
     let fields = fields.map(|(_, _, fields)| fields).unwrap_or_default();

@@ -250,7 +250,7 @@ pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
         return bad("it is not a directory: name another");
     }
     if full.to_str().is_none() {
-        return bad("its name is not UTF-8, so that results can't tell it: name another");
+        return bad("its name is not UTF-8, so results can't hold it: choose another");
     }
     Ok(full)
 }

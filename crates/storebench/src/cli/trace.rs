@@ -182,17 +182,17 @@ fn head(summary: &Summary, path: &Path) -> String {
     let back = match summary.went_back {
         0 => String::new(),
         1 => {
-            "1 operation has a time before that of one ahead of it: it counts as simultaneous with that one."
+            "1 operation has an earlier time than the one before it: the two count as simultaneous."
                 .to_owned()
         }
         many => format!(
-            "{} operations have a time before that of one ahead of them: they count as simultaneous with that one.",
+            "{} operations have an earlier time than the one before them: they count as simultaneous with it.",
             grouped(many)
         ),
     };
     text.push_str(&wrap(&back, WIDTH, "  "));
     if summary.form == Form::RocksDb {
-        text.push_str("Writes of one batch, and keys of one multiget, are operations of their own.\n");
+        text.push_str("Each write of a batch, and each key of a multiget, is one operation.\n");
     }
     text
 }

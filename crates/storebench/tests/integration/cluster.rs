@@ -45,7 +45,7 @@ fn an_answer_has_the_store_beside_a_server_and_a_cluster() {
         return;
     }
     let said = scratch.storebench(&format!("{ask} --network 2ms --budget 10m")).ends(Exit::Success);
-    assert!(said.err.contains("beside servers and clusters: "), "{said}");
+    assert!(said.err.contains("next to servers and clusters: "), "{said}");
     let told = said.out.replace("\n    ", " ");
     let lines: Vec<&str> =
         told.lines().skip_while(|line| *line != "Beside servers and clusters").skip(1).collect();

@@ -311,7 +311,7 @@ impl Client {
         let count =
             told.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));
         count.and_then(|count| count.trim().parse().ok()).ok_or_else(|| {
-            StoreError::Engine("the server does not tell how often it has synced (/metrics)".into())
+            StoreError::Engine("the server does not report how often it has synced (/metrics)".into())
         })
     }
 

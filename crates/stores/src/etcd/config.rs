@@ -153,5 +153,5 @@ fn told_in(folder: &Path) -> Result<Vec<Setting>> {
     let settings =
         [SNAPSHOT_COUNT, QUOTA].map(|name| told[name].as_u64().map(|value| Setting::read_back(name, value)));
     let settings: Option<Vec<Setting>> = settings.into_iter().collect();
-    settings.ok_or_else(|| StoreError::Engine("the server's log does not tell its settings".into()))
+    settings.ok_or_else(|| StoreError::Engine("the server's log does not show its settings".into()))
 }

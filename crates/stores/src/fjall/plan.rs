@@ -52,7 +52,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "kv_separation",
         "true or false",
         "false",
-        "values from 1 KiB on live in files of their own",
+        "values from 1 KiB on live in separate files",
     )
     .read_by("the keyspace's own account")
     .tune(&["true"]),

@@ -47,7 +47,7 @@ pub const SETTINGS: &[SettingDef] = &[
         ISOLATION,
         "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
         "REPEATABLE-READ; READ-COMMITTED for the workload shop",
-        "what a transaction sees of those beside it",
+        "what a transaction sees of concurrent ones",
     )
     .read_by(SHOWN),
     SettingDef::new(

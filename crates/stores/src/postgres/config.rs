@@ -123,10 +123,10 @@ pub const SETTINGS: &[SettingDef] = &[
         ISOLATION,
         "read uncommitted, read committed, repeatable read or serializable",
         "read committed",
-        "what a transaction sees of those beside it",
+        "what a transaction sees of concurrent ones",
     )
     .read_by("pg_settings"),
-    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up beside the work")
+    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up in the background")
         .read_by("pg_settings"),
 ];
 

@@ -265,7 +265,7 @@ fn is_idle(client: &mut Client) -> Result<bool> {
 fn told_of(client: &mut Client, name: &str) -> Result<String> {
     let told = client.text(&[b"INFO"])?;
     let found = in_info(&told, name).map(str::to_owned);
-    found.ok_or_else(|| StoreError::Engine(format!("the server does not tell its {name}")))
+    found.ok_or_else(|| StoreError::Engine(format!("the server does not report its {name}")))
 }
 
 /// The value of a fact by its whole name, in what the server tells.

@@ -252,7 +252,7 @@ impl Member {
     /// Whether what it did is that of its threads.
     fn check(&self, did: &Did) -> Result<(), Stop> {
         let right = did.records.len() as u64 == self.report.sessions;
-        if right { Ok(()) } else { Err(of_client(&self.host, "it told of other threads than its own")) }
+        if right { Ok(()) } else { Err(of_client(&self.host, "it reported threads that are not its own")) }
     }
 
     /// Adds a round to what is told of it.

@@ -53,13 +53,13 @@ pub fn round(
 
 /// Puts what a client did in a round where its threads would have put it.
 fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
-    let untimed = did.untimed.as_slice().try_into().map_err(|_| "it told of other operations")?;
+    let untimed = did.untimed.as_slice().try_into().map_err(|_| "it reported other operations")?;
     let threads = shares.0.get(first..).unwrap_or_default();
     for (share, records) in threads.iter().zip(&did.records) {
         // Their versions are told in the end.
         held(share).versions.resize(*records as usize, 0);
     }
-    let share = threads.first().ok_or("it told of other threads than its own")?;
+    let share = threads.first().ok_or("it reported threads that are not its own")?;
     let mut share = held(share);
     share.driver.add_untimed(&Untimed::of_counts(untimed));
     share.writes += did.writes;
@@ -80,7 +80,7 @@ pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), Stop> {
 
 fn take(shares: &[Mutex<Share<'_>>], all: &All) -> Result<(), String> {
     if all.versions.len() != shares.len() {
-        return Err("it told of other threads than its own".into());
+        return Err("it reported threads that are not its own".into());
     }
     for (share, versions) in shares.iter().zip(&all.versions) {
         let mut share = held(share);
@@ -92,7 +92,7 @@ fn take(shares: &[Mutex<Share<'_>>], all: &All) -> Result<(), String> {
 
 fn measured(kinds: &[Kind]) -> Result<Recorder, String> {
     if kinds.len() != Operation::ALL.len() {
-        return Err("it told of other operations".into());
+        return Err("it reported other operations".into());
     }
     let mut recorder = Recorder::new()?;
     for (number, kind) in kinds.iter().enumerate() {

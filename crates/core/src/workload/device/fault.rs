@@ -48,7 +48,7 @@ impl fmt::Display for Unsupported {
             ),
             Unsupported::FileTooSmall { least_bytes } => write!(
                 f,
-                "each thread needs a block of its own: the file must have at least {}",
+                "each thread needs a separate block: the file must have at least {}",
                 exact_bytes(*least_bytes)
             ),
             Unsupported::NothingToSync => f.write_str("a read has nothing to sync"),

@@ -121,7 +121,7 @@ impl<'a> Alongside<'a> {
             let done = steps();
             let ended = Instant::now();
             let turn =
-                turn.join().unwrap_or_else(|_| Err(Stop::harness("the work beside the steps panicked")));
+                turn.join().unwrap_or_else(|_| Err(Stop::harness("the work next to the steps panicked")));
             (done, ended, turn)
         });
         let (done, turn) = (done?, turn?);

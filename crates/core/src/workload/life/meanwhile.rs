@@ -65,7 +65,7 @@ pub fn beside<T>(
 }
 
 fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Seen, Stop> {
-    thread.join().unwrap_or_else(|_| Err(Stop::harness("a thread beside the giving back panicked")))
+    thread.join().unwrap_or_else(|_| Err(Stop::harness("a thread that worked during space reclaim panicked")))
 }
 
 /// The calls of a thread.

@@ -336,7 +336,7 @@ impl<'a> Player<'a> {
             (Some(Some(found)), Some(expected)) if found != expected => Err(wrong(
                 planned,
                 key,
-                &format!("is that of operation {found}, where operation {expected} wrote it last"),
+                &format!("is operation {found}'s, but operation {expected} wrote it last"),
             )),
             (Some(Some(_)), _) => Ok(()),
         }

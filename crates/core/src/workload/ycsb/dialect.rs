@@ -40,7 +40,7 @@ use Does::{NotSupported, Nothing, NothingAt};
 /// Names that storebench has no value for, and why.
 static OTHERS: [(&str, Does, &str); 26] = [
     ("table", Nothing, "a store has one table"),
-    ("fieldnameprefix", Nothing, "fields are told apart by their place in the record, not by name"),
+    ("fieldnameprefix", Nothing, "fields are known by their position in the record, not by name"),
     (
         "core_workload_insertion_retry_limit core_workload_insertion_retry_interval silence \
          core_workload_insertion_keep_going_on_error reportlatencyforeacherror latencytrackederrors",
@@ -200,7 +200,7 @@ pub(super) fn unknown(name: &str) -> String {
     };
     let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
     format!(
-        "the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE",
+        "the property {} is unknown{hint}; --set STORE.NAME=VALUE sets a store's",
         quoted(name)
     )
 }

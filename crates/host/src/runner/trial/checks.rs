@@ -64,7 +64,7 @@ impl Trial<'_> {
         let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
         store
             .filter(|store| store.capabilities.persists && !self.is_elsewhere())
-            .ok_or("it has no files of its own process")
+            .ok_or("this process does not write its files")
     }
 
     /// Its result, with the time of opening after a kill, where the plan asks for it; `None` when it was interrupted. A store that has lost

@@ -46,7 +46,7 @@ pub struct AdviseArgs {
     /// and say when their files will be twice as large
     #[arg(long, value_name = "TIME")]
     pub overwritten: Option<Period>,
-    /// Then measure the recommended store beside etcd: as one server, and as a cluster of three with this round trip between them
+    /// Then measure the recommended store against etcd: as one server, and as a cluster of three with this round trip between them
     #[arg(long, value_name = "TIME", conflicts_with = "from")]
     pub network: Option<Period>,
     /// About how long to measure

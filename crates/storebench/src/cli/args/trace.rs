@@ -19,10 +19,10 @@ pub struct TraceArgs {
     /// The trace, plain or compressed by zstd: CSV, Twitter's cache traces, or RocksDB's trace_analyzer
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The form of the file: csv, twitter, rocksdb [default: the file tells]
+    /// The form of the file: csv, twitter, rocksdb [default: read from the file]
     #[arg(long, value_name = "FORMAT", value_parser = str::parse::<Form>)]
     pub format: Option<Form>,
-    /// The unit of the times of CSV: s, ms, us, ns [default: the column's name tells]
+    /// The unit of the times of CSV: s, ms, us, ns [default: read from the column's name]
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
     /// Read only the first operations

@@ -273,12 +273,12 @@ impl<'a> Measuring<'a> {
     fn tell_race(&self, race: &Race) {
         let rivals = race.arms.len() - 1;
         let stage = match race.kind {
-            Kind::Screen => format!("{rivals} values, each alone beside the default"),
+            Kind::Screen => format!("{rivals} values, each alone against the default"),
             Kind::Combine => format!("{rivals} combinations of what looks helpful"),
             Kind::Near if rivals == 2 => "the best so far and a neighbour".into(),
             Kind::Near => format!("the best so far and {} neighbours", rivals - 1),
-            Kind::Proof => "the best beside the default, in fresh trials".into(),
-            Kind::Beside => "the best beside the default, with other records".into(),
+            Kind::Proof => "the best against the default, in fresh trials".into(),
+            Kind::Beside => "the best against the default, with other records".into(),
         };
         self.stages.tell(&stage);
     }

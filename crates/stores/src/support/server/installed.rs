@@ -177,7 +177,7 @@ impl Programs {
         match was_killed(&said) {
             false => Ok((self.version_in)(&String::from_utf8_lossy(&said.stdout))),
             true => Err(StoreError::Engine(format!(
-                "{} was ended as it was to tell its version ({})",
+                "{} was ended before it said its version ({})",
                 server.display(),
                 said.status
             ))),

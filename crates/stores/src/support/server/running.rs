@@ -176,7 +176,7 @@ fn address<S: Server>(url: &str) -> Result<Address> {
     let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
     let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
     if S::LOSE.is_none() && !address.others.is_empty() {
-        return Err(bad("it names several servers, and only those of etcd are one store".into()));
+        return Err(bad("it names several servers, and only etcd's are one store".into()));
     }
     Ok(address)
 }

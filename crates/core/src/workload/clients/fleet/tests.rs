@@ -103,7 +103,7 @@ fn what_goes_wrong_is_told_with_the_client_s_name() {
         (
             vec![Ok(Told::Ready), Ok(Told::Done(did(3)))],
             Failure::Harness,
-            "it told of other threads than its own",
+            "it reported threads that are not its own",
         ),
     ] {
         let what = format!("{says:?}");

@@ -35,7 +35,7 @@ const STARTS: f64 = 8.0;
 pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
     if question.guarantee == Guarantee::Node {
         return Err(Error::bad_value(
-            "--network measures clusters beside a store that does not lose its records without them: ask for --guarantee power",
+            "--network compares clusters with a store that keeps its records through a power cut: ask for --guarantee power",
         ));
     }
     let all: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
@@ -63,7 +63,7 @@ impl Measuring<'_> {
             return Ok(false);
         };
         let records = counted(records_of(&alone).from, "record");
-        self.stages.tell(&format!("beside servers and clusters: {best} and {server}, with {records}"));
+        self.stages.tell(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second the time for a block.
         let stages =
             [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
