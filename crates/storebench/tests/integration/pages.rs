@@ -147,23 +147,3 @@ fn every_store_has_notes() {
         }
     }
 }
-
-#[test]
-fn the_reference_is_what_the_program_writes() {
-    if STORES.iter().any(|store| store.open.is_err()) {
-        eprintln!("skipped: needs all stores");
-        return;
-    }
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_storebench"));
-    assert!(command.args(["reference", "--out"]).arg(folder.path()).status().unwrap().success());
-    let names = |folder: &Path| -> BTreeSet<_> {
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
-    };
-    assert_eq!(names(folder.path()), names(&root().join("docs/reference")));
-    for name in names(folder.path()) {
-        let is = read(Path::new("docs/reference").join(&name));
-        let is_to_be = std::fs::read_to_string(folder.path().join(&name)).unwrap();
-        assert!(is == is_to_be, "storebench reference --out docs/reference changes {}", name.display());
-    }
-}
