@@ -64,7 +64,7 @@ fn follows(run: &Run) -> Line {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
         None => Line::ok(
             "figures",
-            format!("those of {} follow from their histograms", counted(checked, "operation")),
+            format!("the figures of {} follow from their histograms", counted(checked, "operation")),
         ),
     }
 }
@@ -95,7 +95,7 @@ fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
         .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
         .count();
     let failed = (failed > 0).then(|| {
-        let help = "its report tells the reasons: storebench report RUN";
+        let help = "its report shows the reasons: storebench report RUN";
         Line::hint("failed", format!("{} failed", counted(failed, "trial")), help)
     });
     whole.into_iter().chain(lacking).chain(failed)
@@ -123,7 +123,7 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
                 "other programs",
                 format!("kept {} of {} processors busy at most", three_digits(most), machine.cores),
             ),
-            None => Line::hint("other programs", "not known", "this system does not tell what they took"),
+            None => Line::hint("other programs", "not known", "this system does not report what they took"),
         });
     }
     lines.push(match machine.load_1min {
@@ -132,7 +132,7 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
             Line::hint("load", found, "something else was running, or had just ended")
         }
         Some(load) => Line::ok("load", format!("{load} on {} processors when the run began", machine.cores)),
-        None => Line::hint("load", "not known", "this system does not tell it"),
+        None => Line::hint("load", "not known", "this system does not report it"),
     });
     let clock = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
     lines.push(match machine.clock_ns > SLOW_CLOCK_NS {
@@ -157,7 +157,7 @@ fn harness(merged: &Merged<'_>, run: &Run) -> Line {
         operations.filter_map(move |one| Some((one.harness_share?, &one.operation, &trial.cell)))
     });
     let Some((share, operation, cell)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
-        return Line::ok("harness", "no closed loop, so no share of its own");
+        return Line::ok("harness", "no closed loop, so no such share");
     };
     let found =
         format!("took at most {:.0} % of the threads' time: {operation} of {}", share * 100.0, cell.id());

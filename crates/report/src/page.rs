@@ -405,7 +405,7 @@ mod tests {
             measured.operations.iter_mut().for_each(|operation| operation.counters = None);
         }
         let page = page(&[study]);
-        for text in ["figures beside a background load", "syncs/op (syncs_per_operation)", "several threads"]
+        for text in ["figures during a background load", "syncs/op (syncs_per_operation)", "several threads"]
         {
             assert!(page.contains(text), "{text}");
         }

@@ -355,7 +355,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
     let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
     let mix = Method::of(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());
     let parts = [
-        (screened > MOST_SCREENED).then(|| "that of several tunings; name one".to_owned()),
+        (screened > MOST_SCREENED).then(|| "an answer to several tunings; name one".to_owned()),
         (cell.record_size() != question.size).then(|| format!("records of {}", cell.record_size().words())),
         (cell.records().from > question.records).then(|| counted(cell.records().from, "record")),
         (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),

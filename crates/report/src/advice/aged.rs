@@ -196,16 +196,14 @@ fn line(aged: &Aged, every: Option<Period>) -> String {
     line += &aged.files.map_or_else(String::new, |files| growth(aged, files, every));
     if let Some(times) = aged.held {
         line += &format!(
-            " Beside a reader that was held its files were {} times as large after the last tenth as after the first.",
+            " While a reader was held, its files were {} times as large after the last tenth as after the first.",
             three_digits(times)
         );
     }
     line += &match aged.stalls {
         (_, 0) => String::new(),
-        (0, asked) => format!(" It told of no write stall at the {asked} times that it was asked."),
-        (told, asked) => {
-            format!(" It told of a write stall at {told} of the {asked} times that it was asked.")
-        }
+        (0, asked) => format!(" It reported no write stall, asked {asked} times."),
+        (told, asked) => format!(" It reported a write stall {told} of the {asked} times that it was asked."),
     };
     if let Some(left) = aged.left.filter(|left| *left >= KEPT) {
         line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(left));
@@ -411,11 +409,11 @@ mod tests {
             pauses.unwrap().upkeep[0] = UpkeepSeen { work: WRITE_STALL.into(), after: 0, otherwise: 0 };
         }
         let all = answered(&[quick], "update=1");
-        assert!(all.len() == 1 && all[0].contains("no write stall at the 8 times"), "{all:?}");
+        assert!(all.len() == 1 && all[0].contains("no write stall, asked 8 times"), "{all:?}");
         let all = answered(&[held], "update=1");
         let [line] = all.as_slice() else { panic!("{all:?}") };
-        assert!(line.contains("Beside a reader that was held its files were 20.0 times as large"), "{line}");
-        assert!(line.contains("a write stall at 3 of the 8 times"), "{line}");
+        assert!(line.contains("While a reader was held, its files were 20.0 times as large"), "{line}");
+        assert!(line.contains("a write stall 3 of the 8 times"), "{line}");
     }
 
     #[test]

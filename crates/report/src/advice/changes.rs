@@ -34,7 +34,7 @@ pub fn changes(advice: &Advice) -> Vec<String> {
         }
         (false, false) => {}
     }
-    let still = format!("Still {best}, as far as trials tell,");
+    let still = format!("Still {best}, as far as the trials show,");
     if !sizes.is_empty() {
         let (sizes, points) = a_few(&sizes);
         lines.push(format!("{still} with records of {sizes}{points}."));

@@ -145,7 +145,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
     let most = measured.iter().map(|(deployed, _)| deployed.servers.0).max();
     if most.is_some_and(|servers| servers > 0) {
         lines.push(
-            "All servers were on this machine, beside the application: they share its disk and processors."
+            "All servers were on this machine, next to the application: they share its disk and processors."
                 .into(),
         );
     }

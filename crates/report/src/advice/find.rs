@@ -47,7 +47,7 @@ impl Uncovered {
             Uncovered::Group(what) => format!("no trial was made {what}"),
             Uncovered::Several(places) => {
                 format!(
-                    "the runs differ in machine, place or method, and each would have an answer of its own; name runs of one: {}",
+                    "the runs differ in machine, place or method, and each would have another answer; name runs of one: {}",
                     places.join("; ")
                 )
             }
@@ -96,7 +96,7 @@ fn of_age<'a>(
     let groups = comparable(question, merged, table, aged);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
-            "at guarantee {} with {}, {} caches as shipped and nothing beside it{}",
+            "at guarantee {} with {}, {} caches as shipped and no other load{}",
             question.guarantee,
             question.sessions(),
             if question.cold { "cold reads," } else { "warm reads," },

@@ -57,7 +57,7 @@ impl Cost {
             None if ratio.is_some_and(|ratio| ratio.blocks >= interim::MOST_BLOCKS) => {
                 "No budget would settle it: choose by safety, disk and ease.".into()
             }
-            None => "This budget could not tell: choose by safety, disk and ease.".into(),
+            None => "This budget could not decide: choose by safety, disk and ease.".into(),
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
         let alike = Ratio::made(1.0, 0.7, 1.0 / 0.7, 5);
-        assert!(cost.advice(Some(&alike)).starts_with("This budget could not tell"));
+        assert!(cost.advice(Some(&alike)).starts_with("This budget could not decide"));
         assert!(cost.advice(Some(&Ratio { blocks: 32, ..alike })).starts_with("No budget"));
         // Too few to say.
         let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };

@@ -317,7 +317,7 @@ fn only_the_nearest_turn_to_either_side_is_told() {
         format!("With 30 records: redb, 9.00x faster (measured 3 times); equal at about {even}.")
     );
     assert_eq!(lines[1], "No other record sizes were measured with lmdb and another store.");
-    assert_eq!(lines[2], "Still lmdb, as far as trials tell, with 50, 300 records.");
+    assert_eq!(lines[2], "Still lmdb, as far as the trials show, with 50, 300 records.");
     let once = "With 30 records: a candidate is redb, 9.00x faster (measured once).";
     assert_eq!(changes_of(&question(), &samples, 1)[0], once);
     for records in (400..2000).step_by(100) {
@@ -326,7 +326,7 @@ fn only_the_nearest_turn_to_either_side_is_told() {
             .extend([Sample::new("lmdb").records(records), Sample::new("redb").records(records).ns(1500.0)]);
     }
     let lines = changes_of(&question(), &samples, 3);
-    assert_eq!(lines[2], "Still lmdb, as far as trials tell, with 50 to 1,900 records (at 18 points).");
+    assert_eq!(lines[2], "Still lmdb, as far as the trials show, with 50 to 1,900 records (at 18 points).");
 }
 
 #[test]

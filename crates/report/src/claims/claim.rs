@@ -106,7 +106,7 @@ impl Claim {
         }
         match ranked.iter().find(|axis| self.expect.axis() == Some(**axis)) {
             Some(axis) => Err(format!(
-                "the axis {axis} has a form of its own: leave axis out, and name the {}",
+                "the axis {axis} is written differently: leave axis out, and name the {}",
                 many(axis)
             )),
             None => Ok(()),

@@ -260,7 +260,7 @@ impl Expect {
                 Err(format!("expect.more_at compares {figure} with others: name it and them in figure"))
             }
             Expect::Ratio(Ratio { axis: None, stores, .. }) if !stores.is_empty() => {
-                Err("expect.ratio has stores, but no axis: the ratio is that of the stores of and to".into())
+                Err("expect.ratio has stores, but no axis: the ratio is between the stores of and to".into())
             }
             Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => Err(not_of_ratios(range)),
             Expect::Value(Values { range, .. }) => {

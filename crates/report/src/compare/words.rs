@@ -150,7 +150,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     let mut headline = match all - worse - better {
         0 if all == 0 => "No figure could be compared.".to_owned(),
         rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
-            "{of} compared: it can't be told whether any changed, which takes {MIN_OBSERVATIONS} {} on each side.",
+            "{of} compared: whether any changed is not known, which takes {MIN_OBSERVATIONS} {} on each side.",
             comparison.observations.name()
         ),
         rest if rest == all => format!("{of} compared: none changed significantly."),

@@ -186,6 +186,6 @@ mod tests {
     fn a_machine_that_slows_down_is_seen_and_one_odd_block_is_no_drift_alone() {
         let slower = drift(&run(&[1.0, 1.03, 1.08, 1.2, 1.25, 1.3])).unwrap();
         assert!((1.15..1.25).contains(&slower.times.value), "{slower:?}");
-        assert_eq!(drift(&run(&[1.0, 1.2])), None, "two blocks can't tell");
+        assert_eq!(drift(&run(&[1.0, 1.2])), None, "two blocks can't decide");
     }
 }

@@ -13,7 +13,7 @@ pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<
     Some(match () {
         () if interval.is_range() && low == high => return None,
         () if interval.is_range() => format!("({}..{})", show(low), show(high)),
-        () if tells_nothing(&interval) => "[too wide to tell]".to_owned(),
+        () if tells_nothing(&interval) => "[too wide to say]".to_owned(),
         () => format!("[{}, {}]", show(low), show(high)),
     })
 }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_is_absurdly_wide_is_not_written_out() {
         let wild = Summary::of(&[1.0, 1e9, 1e9]).unwrap().mean.interval;
-        assert_eq!(text(wild, three_digits).unwrap(), "[too wide to tell]");
+        assert_eq!(text(wild, three_digits).unwrap(), "[too wide to say]");
         // Two that are as unlike are what they are.
         let two = Summary::of(&[1.0, 1e9]).unwrap().mean.interval;
         assert_eq!(text(two, rough_ns).unwrap(), "(1.00 ns..1.00 s)");

@@ -220,7 +220,7 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
         (
             Axis::BACKGROUND,
             any(&|c| c.background() != Background::None),
-            "figures beside a background load",
+            "figures during a background load",
             "",
         ),
         (Axis::THREADS, any(&|c| c.threads() > 1), "several threads", ""),
@@ -335,7 +335,7 @@ mod tests {
         let (above, _) = page(once);
         assert!(above.contains("One trial of each cell: a first impression."), "{above}");
         assert!(above.contains("<a href=\"#go=missing\">2 doubts</a>"), "{above}");
-        assert!(above.contains("Not measured: figures beside a background load; several threads; reads"));
+        assert!(above.contains("Not measured: figures during a background load; several threads; reads"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::of((tag("h3").with("Published tables beside this run"), note(legend), tables, none))
+    Html::of((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
 }
 
 fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {

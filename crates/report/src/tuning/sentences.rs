@@ -33,7 +33,7 @@ pub fn lead(tuned: &Tuned) -> String {
         Some(_) => format!("Change these settings of {store} {version}:"),
         None if tuned.is_open() => {
             format!(
-                "Couldn't tell whether other settings of {store} {version} are faster: keep the default for now."
+                "Not known whether other settings of {store} {version} are faster: keep the default for now."
             )
         }
         None => format!("Keep the default settings of {store} {version}."),
@@ -106,7 +106,7 @@ fn fresh(gain: &Gain) -> String {
     let looks = if gain.looks > 1 { format!(", allowing for {} looks", gain.looks) } else { String::new() };
     if gain.times.blocks < MIN_BLOCKS {
         return format!(
-            "Measured again beside the default only {}: an interval needs three. A longer --budget gives it.",
+            "Measured again against the default only {}: an interval needs three. A longer --budget gives it.",
             if gain.times.blocks == 1 { "once" } else { "twice" }
         );
     }
@@ -127,7 +127,7 @@ fn not_gained(gain: &Gain) -> String {
     let says = match Verdict::of(&gain.times) {
         Verdict::Alike => format!("no difference beyond {:.0} %", ALIKE * 100.0),
         Verdict::Slower => "it is slower".into(),
-        _ => "whether it is faster can't be told".into(),
+        _ => "whether it is faster is not known".into(),
     };
     format!("What looked best ({named}) was measured again: {says}, {}. {}", times(&gain.times), fresh(gain))
 }
@@ -236,7 +236,7 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
     [
         line("Mattered", settings(&matters)),
         line(&format!("Made no difference beyond {percent}"), settings(&alike)),
-        line("Can't be told", settings(&open)),
+        line("Not known", settings(&open)),
         line("Could not matter, as the work never filled it", settings(&unfilled)),
     ]
     .into_iter()

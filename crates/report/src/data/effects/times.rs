@@ -57,7 +57,7 @@ impl Known {
 }
 
 /// The reading of a ratio that is not known yet, for a legend.
-pub const NOT_YET: &str = "? is not known yet: the blocks are too few to tell whether it is more than 1, and reach as far as the range after it.";
+pub const NOT_YET: &str = "? is not known yet: the blocks are too few to decide whether it is more than 1, and reach as far as the range after it.";
 
 impl Times {
     /// The mean over the blocks.

@@ -425,7 +425,7 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
         page.contains("<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>"),
         "{page}"
     );
-    assert!(!page.contains("Published tables beside this run"));
+    assert!(!page.contains("Published tables next to this run"));
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let none =
         crate::terminal::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });

@@ -68,7 +68,7 @@ pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
         takes.push("a run with nothing else running: other programs left too few processors".to_owned());
     } else if finding.tally.close > 0 {
         let checks = counted(finding.tally.close, "check");
-        takes.push(format!("more trials (--trials) for {checks} that these can't tell"));
+        takes.push(format!("more trials (--trials) for {checks} that these can't decide"));
     }
     Some(format!("takes {}", takes.join("; ")))
 }

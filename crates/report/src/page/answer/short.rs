@@ -24,7 +24,7 @@ pub fn tie(matrix: &Matrix) -> Option<Html> {
         Together::Decided => return None,
         Together::Open => {
             return Some(Html::of(
-                "No store is named: with so few trials, nothing tells how far they lie apart.",
+                "No store is named: too few trials to say how far apart they are.",
             ));
         }
         Together::Alike => {

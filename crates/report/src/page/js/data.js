@@ -133,7 +133,7 @@ const WIDEST = 1e6;
 function extentText({ low, high, range }, write) {
   if (low === null || low === undefined) return "";
   if (range) return low === high ? "" : ` (${write(low)}..${write(high)})`;
-  return low >= 0 && high > WIDEST * low ? " [too wide to tell]" : ` [${write(low)}, ${write(high)}]`;
+  return low >= 0 && high > WIDEST * low ? " [too wide to say]" : ` [${write(low)}, ${write(high)}]`;
 }
 
 /** A figure with its interval. */
