@@ -3,7 +3,7 @@
 
 usage: scripts/judge-quick.py PROGRAM [FOLDER]
     the program, and where the three runs go (default: a new folder in TMPDIR)
-Runs `PROGRAM run crud --quick` twice and once with 24 trials, about nine minutes together, on a machine that has nothing else to do.
+Runs `PROGRAM run crud --quick` twice and once with 24 trials, about half an hour together, on a machine that has nothing else to do.
 Of each store that stands alone at the top of a cell in a quick run it says whether it is the best, or too close to call with it, in
 the longer run, and whether it stands alone in the other quick run, or is a candidate there.
 Exit code 0: at least 95 % are among the best of the longer run, and at least 90 % stand alone in both; 1: fewer; 2: usage.

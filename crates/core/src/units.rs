@@ -199,12 +199,13 @@ impl FromStr for SizeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = match text.split_once("..") {
-            Some((from, to)) => {
+        let (from, to) = match (text.split_once(".."), dashed(text)) {
+            (Some((from, to)), _) => {
                 refuse_bare(from, to)?;
                 (parse_bytes(from)?, parse_bytes(to)?)
             }
-            None => {
+            (None, Some(range)) => range,
+            (None, None) => {
                 let size = parse_bytes(text)?;
                 (size, size.saturating_add(1))
             }
@@ -220,6 +221,15 @@ impl FromStr for SizeRange {
         }
         Ok(SizeRange { from, to })
     }
+}
+
+/// A range with a dash, as in `0.2-6KB`: who writes so means one unit, if only one stands there.
+fn dashed(text: &str) -> Option<(u64, u64)> {
+    let (from, to) = text.split_once('-')?;
+    let to_bytes = parse_bytes(to).ok()?;
+    let unit = number::with_unit(to).1;
+    let from = if number::with_unit(from).1.is_empty() { format!("{from}{unit}") } else { from.to_owned() };
+    Some((parse_bytes(&from).ok()?, to_bytes))
 }
 
 /// `5..40KiB` may mean 5 bytes or 5 KiB.
@@ -298,13 +308,13 @@ impl fmt::Display for Percent {
 impl FromStr for Percent {
     type Err = String;
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        text.strip_suffix('%')
-            .and_then(|number| number.trim().parse().ok())
-            .filter(|share: &f64| *share > 0.0 && *share <= 100.0)
-            .map(Percent)
-            .ok_or_else(|| {
-                format!("{} is not a share: write it like 5%, more than 0% and at most 100%", quoted(text))
-            })
+        let (number, least) =
+            text.strip_suffix('%').map_or((text, 1.0), |number| (number, f64::MIN_POSITIVE));
+        // Without its sign 5 can only be 5%, but 0.05 can be 5% as well as 0.05%.
+        let share = number.trim().parse().ok().filter(|share: &f64| (least..=100.0).contains(share));
+        share.map(Percent).ok_or_else(|| {
+            format!("{} is not a share: write it like 5%, more than 0% and at most 100%", quoted(text))
+        })
     }
 }
 
@@ -439,6 +449,25 @@ mod tests {
         assert_eq!(parse_bytes(&rough_bytes(12.0)), Ok(12));
         for text in ["", "KiB", "-1", "1.5", "0.5B", "1,5KiB", "4 bananas", "99999999999TiB"] {
             assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_sizes_and_shares_are_read_as_people_write_them() {
+        for (text, range) in
+            [("0.2-6KB", (200, 6000)), ("1 KiB-4 KiB", (1024, 4096)), ("100-200", (100, 200))]
+        {
+            let (from, to) = range;
+            assert_eq!(text.parse(), Ok(SizeRange { from, to }), "{text}");
+        }
+        for text in ["6-0.2KB", "-6KB", "2KB-", "0-6KB", "1-2-3KB"] {
+            assert!(text.parse::<SizeRange>().is_err(), "{text}");
+        }
+        for (text, share) in [("5%", 5.0), ("5", 5.0), ("0.05%", 0.05), ("100", 100.0)] {
+            assert_eq!(text.parse(), Ok(Percent(share)), "{text}");
+        }
+        for text in ["0.05", "0%", "101%", "300", "-5", "five"] {
+            assert!(text.parse::<Percent>().is_err(), "{text}");
         }
     }
 

@@ -4,6 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::background::disk_file_bytes;
+use crate::plan::paired::{Step, steps};
 use crate::plan::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
@@ -142,41 +143,45 @@ fn places(rooms: &[Room]) -> Vec<&str> {
 
 fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
     let axes = Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis));
-    let values = axes.map(|axis| match axis {
-        place if place == Axis::PLACE => (place, places.iter().map(|place| Value::word(place)).collect()),
-        axis => (axis, plan.axes.values(axis).into_owned()),
-    });
-    let values: Vec<(Axis, Vec<Value>)> = values.collect();
-    if plan.axes_one_at_a_time { alone(plan, &values) } else { crossed(plan, &values) }
+    let values = |axis| match axis {
+        place if place == Axis::PLACE => places.iter().map(|place| Value::word(place)).collect(),
+        axis => plan.axes.values(axis).into_owned(),
+    };
+    let axes = steps(&plan.paired, axes, values);
+    if plan.axes_one_at_a_time { alone(plan, &axes) } else { crossed(plan, &axes) }
 }
 
 /// Every combination of all values.
-fn crossed(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
+fn crossed(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
-    values.iter().for_each(|(axis, values)| spread(&mut cells, *axis, values));
+    axes.iter().for_each(|steps| spread(&mut cells, steps));
     cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
 }
 
 /// The first value of each axis, with every variant of each store; then each other value of each axis alone, with the plan's own settings.
-fn alone(plan: &Plan, values: &[(Axis, Vec<Value>)]) -> Vec<Cell> {
+fn alone(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
+    let is_crossed = |steps: &[Step]| steps.iter().flatten().any(|(axis, _)| ALWAYS_CROSSED.contains(axis));
     let mut bases = vec![Cell::default()];
-    for (axis, values) in values {
-        let all = if ALWAYS_CROSSED.contains(axis) { values.len() } else { 1 };
-        spread(&mut bases, *axis, &values[..all.min(values.len())]);
+    for steps in axes {
+        let all = if is_crossed(steps) { steps.len() } else { 1 };
+        spread(&mut bases, &steps[..all.min(steps.len())]);
     }
     let mut cells: Vec<Cell> = bases.iter().flat_map(|cell| variants(plan, cell)).collect();
-    for (axis, values) in values.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis)) {
+    for steps in axes.iter().filter(|steps| !is_crossed(steps)) {
         let mut varied = bases.clone();
-        spread(&mut varied, *axis, values.get(1..).unwrap_or_default());
+        spread(&mut varied, steps.get(1..).unwrap_or_default());
         cells.append(&mut varied);
     }
     cells
 }
 
-/// Makes of each cell as many as an axis has values.
-fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
-    let with = |cell: Cell| values.iter().map(move |value| cell.clone().with(axis, value.clone()));
-    *cells = cells.drain(..).flat_map(with).collect();
+/// Makes of each cell as many as there are steps.
+pub(crate) fn spread(cells: &mut Vec<Cell>, steps: &[Step]) {
+    let with = |cell: Cell, step: &Step| {
+        step.iter().fold(cell, |cell, (axis, value)| cell.with(*axis, value.clone()))
+    };
+    *cells =
+        cells.drain(..).flat_map(|cell| steps.iter().map(move |step| with(cell.clone(), step))).collect();
 }
 
 /// A cell with each variant of its store.

@@ -20,7 +20,7 @@ macro_rules! store {
             $feature,
             storebench_core::store::Kind::$kind,
             $summary,
-            concat!("this build has no ", $feature, ": build with --features ", $feature),
+            concat!("build with --features ", $feature),
         );
     };
 }

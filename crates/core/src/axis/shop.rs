@@ -86,7 +86,7 @@ pub(super) static DATA_SIZE: AxisDef = AxisDef {
     name: "data_size",
     order: 1041,
     value_name: "SIZE,...",
-    help: "shop: the data in all tables: 200MiB, or 1.25x (of the machine's memory)",
+    help: "data-size: the data in all tables: 200MiB, or 1.25x (of the machine's memory)",
     many: "data sizes",
     presence: Presence::Always(23),
     role: Role::Column,
@@ -100,7 +100,7 @@ pub(super) static DATA_SIZE: AxisDef = AxisDef {
 pub(super) static INDEX: AxisDef = AxisDef {
     name: "index",
     order: 1036,
-    help: "shop: the secondary index on orders: customer (by customer), none",
+    help: "data-size: the secondary index on orders: customer (by customer), none",
     many: "indexes",
     presence: Presence::Off("customer"),
     role: Role::Row,
@@ -116,7 +116,7 @@ pub(super) static INDEX: AxisDef = AxisDef {
 pub(super) static LOAD_ORDER: AxisDef = AxisDef {
     name: "load_order",
     order: 1037,
-    help: "shop: the order of rows when they are loaded: sorted (by primary key), unsorted",
+    help: "data-size: the order of rows when they are loaded: sorted (by primary key), unsorted",
     many: "load orders",
     presence: Presence::Off("sorted"),
     role: Role::Row,

@@ -101,8 +101,7 @@ pub fn unknown() -> Vec<Unknown> {
 }
 
 /// Why the syncs of a server are not counted as those of a library are.
-const OF_A_SERVER: &str =
-    "a server's processes make them; what the server counts is among its statistics";
+const OF_A_SERVER: &str = "a server's processes make them; what the server counts is among its statistics";
 
 /// Bytes handed to the system by write calls since the process was started, those of its servers included.
 pub(super) fn written_bytes() -> io::Result<u64> {

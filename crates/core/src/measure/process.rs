@@ -51,8 +51,9 @@ impl Resident {
 pub fn resident() -> io::Result<Resident> {
     let status = Status::from_file("/proc/self/status");
     let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;
-    let bytes =
-        |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc reports no memory"));
+    let bytes = |kib: Option<u64>| {
+        kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc reports no memory"))
+    };
     let (servers, files_of_servers) = children::memory()?;
     Ok(Resident {
         now_bytes: bytes(status.vmrss)? + servers,

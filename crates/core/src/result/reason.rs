@@ -343,10 +343,7 @@ mod tests {
                 Reason::NoHeldReader { store: store() },
                 "redb has no reader for which records are kept as they were while others write",
             ),
-            (
-                Reason::NoBackup { store: store() },
-                "redb can't make a backup while others write",
-            ),
+            (Reason::NoBackup { store: store() }, "redb can't make a backup while others write"),
             (
                 Reason::NoConcurrentReclaim { store: store() },
                 "redb has no way to give space back while others work",

@@ -108,7 +108,7 @@ parameters! {
     /// Time each kind of operation for this long, instead of a number of them
     #[arg(long, value_name = "TIME", conflicts_with = "operations")]
     duration: Time<1>,
-    /// shop: show throughput and latency for each stretch of this length
+    /// data-size: show throughput and latency for each stretch of this length
     #[arg(long, value_name = "TIME")]
     epoch: Time<100, 3_600_000>,
     /// Cache of each engine with --tuning equal
@@ -141,7 +141,7 @@ parameters! {
     /// ycsb: send --operations so many times to one database, with figures and disk size after each round
     #[arg(long, value_name = "N")]
     rounds: Count<1, 100>,
-    /// shop: how often each transaction comes: orders=25,buy=50,restock=25
+    /// data-size: how often each transaction comes: orders=25,buy=50,restock=25
     #[arg(long, value_name = "NAME=SHARE,...")]
     shares: Shares,
     /// Speed of a replay: max (as fast as it goes), 1 (at the trace's own times), 10 (ten times faster)

@@ -135,12 +135,13 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     Some(find())
 }
 
-/// The command that this process was started with, as root.
+/// The command that this process was started with, as root: with sudo, where there is one.
 pub fn with_sudo() -> String {
+    let how = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
     let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
     let words = [program].into_iter().chain(std::env::args_os().skip(1));
     let words: Vec<String> = words.map(|word| for_shell(&word.to_string_lossy())).collect();
-    format!("sudo {}", words.join(" "))
+    format!("{how} {}", words.join(" "))
 }
 
 fn for_shell(word: &str) -> String {
@@ -195,7 +196,7 @@ mod tests {
         let spec: FileSystem = "tmpfs".parse().unwrap();
         match Driver::find(&spec) {
             Ok(driver) => assert_eq!(driver, Driver::Kernel("tmpfs")),
-            Err(reason) => assert!(reason.contains("needs root (fuse2fs needs none): sudo"), "{reason}"),
+            Err(reason) => assert!(reason.contains("needs root (fuse2fs needs none): "), "{reason}"),
         }
         let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
         let error = has(tool, "formats nothing").unwrap_err();
@@ -221,6 +222,7 @@ mod tests {
         assert_eq!(for_shell("--place=ext4:4096,noatime"), "--place=ext4:4096,noatime");
         assert_eq!(for_shell("it's here"), r"'it'\''s here'");
         assert_eq!(for_shell(""), "''");
-        assert!(with_sudo().starts_with("sudo /"), "{}", with_sudo());
+        let how = if super::program("sudo").is_some() { "sudo /" } else { "as root: /" };
+        assert!(with_sudo().starts_with(how), "{}", with_sudo());
     }
 }

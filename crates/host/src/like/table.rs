@@ -20,10 +20,23 @@ fn is_binary(file: &Path) -> io::Result<bool> {
     Ok(bounded::start(file, START)?.contains(&0))
 }
 
+/// Whether a file begins as JSON does, which no header of a CSV file with names of columns does.
+fn is_json(file: &Path) -> io::Result<bool> {
+    let start = bounded::start(file, START)?;
+    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)))
+}
+
 pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
     let fault = |error: csv::Error| format!("{}: {error}", file.display());
     if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
         return Err(format!("{} is not a CSV file: it holds binary data", file.display()));
+    }
+    if is_json(file).map_err(|error| format!("{}: {error}", file.display()))? {
+        return Err(format!(
+            "{} is JSON, which is not read: make each record a file in a folder, or a row of a CSV file \
+             (data.csv:column) or of a SQLite file (app.db:table)",
+            file.display()
+        ));
     }
     let text = bounded::plain_file(file).map_err(|error| fault(error.into()))?;
     let mut rows = csv::Reader::from_reader(Rationed::new(text, MOST_ROW));

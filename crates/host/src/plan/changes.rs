@@ -34,7 +34,11 @@ pub struct Changes {
     /// The same of the axes that are no settings, which the option of `one_at_a_time` sets, too.
     #[arg(skip)]
     pub axes_one_at_a_time: Option<bool>,
-    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on --disk; their requests are repeated on the models of these
+    /// Axes whose values are taken in step.
+    #[arg(skip)]
+    pub paired: Option<Vec<Vec<Axis>>>,
+    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on --disk; their requests
+    /// are repeated on the models of these
     #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
     pub disk_estimate: Option<Vec<String>>,
     /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image
@@ -90,6 +94,9 @@ impl Changes {
             // `--trials` cancels the plan's budget.
             plan.budget = None;
         }
+        if self.paired.is_none() {
+            plan.paired.retain(|pair| !pair.iter().any(|axis| self.axes.names(*axis)));
+        }
         /// Lays the fields before the semicolon over those of the plan.
         macro_rules! lay {
             ($($field:ident)*; $($other:ident)*) => {
@@ -97,7 +104,7 @@ impl Changes {
                 $(if let Some(value) = $field { plan.$field = value.into(); })*
             };
         }
-        lay!(trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time disk_estimate cuts torn settling faults
+        lay!(trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
             recovery clients; parameters settings axes);
         plan.parameters.change(parameters);
         for (store, settings) in settings {

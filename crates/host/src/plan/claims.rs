@@ -3,7 +3,9 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::other_keys::{Fields, OtherKeys};
+use super::paired::steps;
 use super::{Axes, Bytes, Plan};
+use crate::schedule::spread;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::workload::crud::parameters::CrudParameters;
@@ -16,6 +18,9 @@ pub struct ClaimsOver {
     /// The values on the axes that lie within a matrix.
     #[serde(flatten, skip_deserializing)]
     pub axes: Axes,
+    /// Lists of axes whose values are taken in step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paired: Vec<Vec<Axis>>,
     /// Records that are inserted at most, which decides how large a combination is.
     pub operations: u64,
     /// Combinations with as many value bytes are no part of it.
@@ -29,7 +34,7 @@ impl ClaimsOver {
         let axes = within
             .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
         let operations = CrudParameters::of(&plan.parameters).most_inserts();
-        ClaimsOver { axes, operations, size_limit: plan.size_limit }
+        ClaimsOver { axes, paired: plan.paired.clone(), operations, size_limit: plan.size_limit }
     }
 
     /// Whether there is anything in it.
@@ -45,13 +50,9 @@ impl ClaimsOver {
     /// The combinations in it, each once: cells of the axes within a matrix alone.
     pub fn combinations(&self) -> Vec<Cell> {
         let mut cells = vec![Cell::default()];
-        for axis in self.axes.named() {
-            let values = self.axes.values(axis);
-            let spread = |cell: Cell| {
-                let at = |value: &_| cell.clone().with(axis, Clone::clone(value));
-                values.iter().map(at).collect::<Vec<_>>()
-            };
-            cells = cells.into_iter().flat_map(spread).collect();
+        let values = |axis| self.axes.values(axis).into_owned();
+        for steps in steps(&self.paired, self.axes.named(), values) {
+            spread(&mut cells, &steps);
         }
         let has_records = self.axes.names(Axis::RECORDS);
         cells.retain(|cell| !has_records || cell.expected_bytes(self.operations) < self.size_limit.0 as f64);

@@ -16,6 +16,7 @@ impl Plan {
                 .iter()
                 .map(|store| self.count_variants(store))
                 .fold(0, usize::saturating_add),
+            axis if self.is_counted_elsewhere(axis) => 1,
             axis => self.axes.values(axis).len(),
         };
         axes.into_iter().map(|axis| (axis, length(axis))).collect()

@@ -57,7 +57,14 @@ pub fn absent(
         }
     };
     let of_runs = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
-    let of_table = table.iter().filter(|def| def.kind != Kind::Harness && question.allows(def.name));
+    // Who asks for a store within the application asks for no server.
+    let asks_for_servers = question.stores.is_some() || question.network.is_some();
+    let is_asked = |def: &&StoreDef| match def.kind {
+        Kind::Harness => false,
+        Kind::Server => asks_for_servers && question.allows(def.name),
+        _ => question.allows(def.name),
+    };
+    let of_table = table.iter().filter(is_asked);
     let mut seen = known.clone();
     let missing = of_runs.chain(of_table.map(|def| def.name)).filter(|store| !merged.is_harness(store));
     missing

@@ -7,7 +7,7 @@ use super::answer::Advice;
 use super::changes::changes;
 use super::clusters;
 use super::ranking::Candidate;
-use super::remarks::{practice, remarks};
+use super::remarks::{any_will_do, practice, remarks};
 use super::sentences::{
     against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
     ruled_out, sure, trade,
@@ -35,6 +35,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let first = (
         (
             p(lead).class("lead"),
+            any_will_do(advice).map(p),
             advice.proof.clone().map(p),
             cautions(advice)
                 .into_iter()

@@ -23,11 +23,17 @@ const OUT_OF_PROPORTION: f64 = 4.0;
 
 /// Remarks on the whole answer.
 pub fn remarks(advice: &Advice) -> Vec<String> {
-    unnoticed(advice).into_iter().chain(disk(advice)).chain(cold(advice)).collect()
+    let unnoticed = unnoticed(advice).filter(|(_, all)| !all).map(|(sentence, _)| sentence);
+    unnoticed.into_iter().chain(disk(advice)).chain(cold(advice)).collect()
 }
 
-/// Where several answer at once, or wait for the disk alike: choose by something else.
-fn unnoticed(advice: &Advice) -> Option<String> {
+/// What comes before all else: no application notices which store it has.
+pub fn any_will_do(advice: &Advice) -> Option<String> {
+    unnoticed(advice).filter(|(_, all)| *all).map(|(sentence, _)| sentence)
+}
+
+/// Where several answer at once, or wait for the disk alike: choose by something else. Whether all that were measured do.
+fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
     let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
         let what =
             format!("answer in under {} and within {ALIKE} times of each other", ns(UNNOTICED_SYNCED_NS));
@@ -37,11 +43,15 @@ fn unnoticed(advice: &Advice) -> Option<String> {
         (quick.collect(), format!("answer in under {}", ns(UNNOTICED_NS)))
     };
     let names: Vec<&str> = stores.into_iter().map(|store| store.store.as_str()).collect();
-    (advice.question.goal.is_of_time() && names.len() > 1).then(|| {
-        format!(
-            "{} all {what}. Few applications notice the difference: choose by safety, disk and ease.",
-            and(&names)
-        )
+    let all = names.len() == advice.verdict.ranking.len() + advice.verdict.given_up.len();
+    let sentence = match names.len() {
+        0 | 1 => return None,
+        2 => format!("{} both {what}", and(&names)),
+        _ if all => format!("All {} stores {what}", names.len()),
+        _ => format!("{} all {what}", and(&names)),
+    };
+    advice.question.goal.is_of_time().then(|| {
+        (format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."), all)
     })
 }
 

@@ -356,15 +356,16 @@ pub fn not_measured(advice: &Advice) -> Vec<String> {
     reasons(advice.verdict.out.iter().filter(|out| out.unmeasured))
 }
 
-/// The ratio of a store to the recommended one, how often that was measured, and with how many records, where not with
-/// those of the answer.
+/// The ratio of a store to the recommended one with the time that it took, how often that was measured, and with how many records,
+/// where not with those of the answer.
 fn beside(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured beside it".into() };
     let records = store
         .looked_at
         .map_or_else(String::new, |records| format!(" with {}", counted(records.from, "record")));
     let trials = times_measured(ratio.blocks);
-    format!("{}, {trials}{records}", worse(advice.question.goal, ratio.ratio.value))
+    let times = worse(advice.question.goal, ratio.ratio.value);
+    format!("{times} ({}), {trials}{records}", Unit::Nanoseconds.show(store.speed.mean.value))
 }
 
 /// A store that was given up: what the first look said.

@@ -7,7 +7,7 @@ use super::answer::Advice;
 use super::changes::changes;
 use super::clusters;
 use super::ranking::Candidate;
-use super::remarks::{practice, remarks};
+use super::remarks::{any_will_do, practice, remarks};
 use super::sentences::{
     against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
     ruled_out, sure, trade,
@@ -29,6 +29,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&format!("\n{lead} {painted} {}\n", one_line(&best.version)));
     let cautions = cautions(advice).into_iter().map(|line| format!("Caution: {line}")).collect();
     let lines = [
+        any_will_do(advice).into_iter().collect(),
         vec![danger(advice, best)],
         advice.proof.iter().cloned().collect(),
         cautions,

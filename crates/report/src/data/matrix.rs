@@ -155,6 +155,12 @@ impl Matrix {
         joined([self.hardware.as_str(), &self.title])
     }
 
+    /// The number of its contestants.
+    pub fn contestants(&self) -> usize {
+        let first = self.rows.first().and_then(|row| row.contests.first());
+        first.map_or(0, |contest| contest.contenders.len() + contest.riskier.len() + contest.absent.len())
+    }
+
     /// The contestants without any figure at a position, each with why by the last row there.
     pub fn absent(&self) -> Vec<(Position, &Absent)> {
         let mut all = Vec::new();

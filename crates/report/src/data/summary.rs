@@ -11,6 +11,7 @@ use super::names::LISTED;
 use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
 use super::why::Why;
+use crate::layout::Position;
 
 /// Whether a place's disk rotates, in words. A virtual machine's disk is whatever its host says, and most say that it
 /// rotates.
@@ -200,9 +201,16 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
             }
         }
     }
+    // Of axes that are paired, a matrix has places that no plan has: there nobody ran.
+    let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
         let without = |why: Why| matches!(why, Why::NotMeasured | Why::NotRun);
-        for (at, absent) in matrix.absent().iter().filter(|(_, absent)| without(absent.why)) {
+        let absent = matrix.absent();
+        let of_nobody = |at: &Position| {
+            let here = absent.iter().filter(|(other, absent)| other == at && absent.why == Why::NotRun);
+            is_paired && here.count() == matrix.contestants()
+        };
+        for (at, absent) in absent.iter().filter(|(at, absent)| without(absent.why) && !of_nobody(at)) {
             let what = format!("{}: {}", absent.store, matrix.name());
             count_in(&mut lists, what, || at.to_string());
         }
@@ -214,6 +222,31 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
 mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn what_no_pair_of_a_plan_has_is_not_said_to_be_missing() {
+        let sample = |store: &str, size: &str, records: &str| {
+            Sample::new(store).size(size.parse().unwrap()).records(records.parse().unwrap())
+        };
+        let pairs = ["lmdb", "sqlite"]
+            .map(|store| [sample(store, "100B..1KiB", "10000"), sample(store, "10KiB..100KiB", "1000")]);
+        let mut run = run("box", &pairs.concat());
+        let mut plan = storebench_host::plan::find("crud").unwrap();
+        let mut says = |plan: &storebench_host::plan::Plan| {
+            run.header.plan = plan.to_toml().unwrap();
+            let runs = [Run::new(run.header.clone(), run.trials.clone())];
+            let merged = Merged::new(&runs, &[]);
+            crate::terminal::overview(
+                &crate::report::Report::new(&merged),
+                crate::terminal::Style { width: 100, colour: false },
+            )
+        };
+        let all = says(&plan);
+        assert!(all.contains("Not run\n  lmdb: "), "{all}");
+        plan.apply_preset("quick").unwrap();
+        let paired = says(&plan);
+        assert!(!paired.contains("Not run\n"), "{paired}");
+    }
 
     #[test]
     fn a_virtual_disk_is_not_said_to_rotate() {

@@ -156,10 +156,9 @@ fn what_cannot_be_told_is_no_verdict_on_the_settings() {
     let open = tuned(&[screen(), vague], &question()).unwrap();
     let text = open.text(None, Style { width: 400, colour: false });
     assert!(open.changes().is_none() && open.is_open());
-    for part in [
-        "Not known whether other settings of made 1.2.3 are faster",
-        "whether it is faster is not known, ×",
-    ] {
+    for part in
+        ["Not known whether other settings of made 1.2.3 are faster", "whether it is faster is not known, ×"]
+    {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     // Others kept two of two processors busy: not even a clear gain is told.

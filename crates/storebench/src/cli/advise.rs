@@ -3,26 +3,104 @@
 mod measuring;
 mod plans;
 
+use std::path::{Path, PathBuf};
+
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::StoreDef;
-use storebench_core::units::rough_duration;
+use storebench_core::store::{Kind, StoreDef};
+use storebench_core::units::{Period, rough_duration};
+use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::{Goal, Question};
+use storebench_report::advice::ranking::Candidate;
 use storebench_report::advice::{Advice, Uncovered, aged, clusters, snippet};
+use storebench_report::column::Unit;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::extras::Extras;
-use super::output::{print, style, tell};
+use super::output::{fitted, print, style, tell};
 use super::plan::built_store;
 use super::tune::{self, Asked};
 use super::{files, question, report, runs};
 
-/// Answers a question.
+/// Values of fewer bytes in the mean are likely to be text.
+const TEXT_BYTES: f64 = 16_384.0;
+
+/// Answers a question: once, or of libraries and of servers where both are named, as they are never ranked together.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
+    let named = args.store.iter().flatten();
+    let (servers, libraries): (Vec<String>, Vec<String>) = named
+        .cloned()
+        .partition(|name| stores.iter().any(|store| store.name == *name && store.kind == Kind::Server));
+    if servers.is_empty() || libraries.is_empty() || !args.from.is_empty() {
+        return answer(stores, extras, args).map(|(exit, _)| exit);
+    }
+    if args.tune || args.network.is_some() || args.answer.html.is_some() {
+        let message = format!(
+            "{} and {} have an answer each, and --tune, --network and --html are for one: name libraries or servers alone",
+            libraries.join(", "),
+            servers.join(", ")
+        );
+        return Err(Error::bad_value(message));
+    }
+    for store in args.store.iter().flatten() {
+        built_store(stores, store)?;
+    }
+    let budget = Period(args.budget.0 / 2);
+    let mut best = Vec::new();
+    for (what, names) in [("libraries", libraries), ("servers", servers)] {
+        tell(&format!("{what}: {}, for {}, half of the time", names.join(", "), rough_duration(budget.0)));
+        let args = AdviseArgs { store: Some(names), budget, ..args.clone() };
+        let (exit, first) = answer(stores, extras, &args)?;
+        if exit != Exit::Success {
+            return Ok(exit);
+        }
+        best.extend(first);
+    }
+    if let [library, server] = best.as_slice() {
+        print(&format!("\nLibrary or server?\n{}", fitted(&way_to_server(library, server), 2)))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// What the way to a server is worth. It takes no longer than a read, which has the way there and back in it.
+fn way_to_server(library: &Candidate, server: &Candidate) -> String {
+    let ns = |ns: f64| Unit::Nanoseconds.show(ns);
+    let (own, theirs) = (library.speed.mean.value, server.speed.mean.value);
+    let figures = format!(
+        "{} takes {} an operation within the application, {} takes {} with the way there and back.",
+        library.store,
+        ns(own),
+        server.store,
+        ns(theirs)
+    );
+    let get = |store: &Candidate| {
+        store
+            .operations
+            .iter()
+            .find(|(operation, _)| *operation == Operation::Get)
+            .map(|(_, get)| get.mean.value)
+    };
+    let why = match get(server) {
+        _ if theirs <= own => "The server is no slower all the same.".to_owned(),
+        Some(way) if way < theirs - own => format!(
+            "Of the {} between them the way is at most {}, what a get takes: the rest is the server's own work.",
+            ns(theirs - own),
+            ns(way)
+        ),
+        Some(way) => {
+            format!("The way, at most the {} that a get takes, can be all of the difference.", ns(way))
+        }
+        None => "How much of that is the way is not known, as nothing was read.".to_owned(),
+    };
+    format!("{figures} {why} The two were measured one after the other, so they are no ranking.")
+}
+
+/// Answers a question about stores of one kind, and gives the one that it recommends.
+fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exit, Option<Candidate>)> {
     let earlier = runs::read_all(&args.from, &args.answer.out)?;
     let question = Question {
         goal: args.optimize,
@@ -42,9 +120,14 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let mut beside = Beside::default();
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
+        if args.work.like.is_none() && !args.work.compressible && question.size.mean() < TEXT_BYTES {
+            tell(
+                "records that do not compress, like photos; if yours are text: --compressible, or --like DATA",
+            );
+        }
         if measuring.measure()? {
             measuring.stages.tell_interrupted();
-            return Ok(Exit::Interrupted);
+            return Ok((Exit::Interrupted, None));
         }
         own_count_s = measuring.own_count_s;
         let kept = measuring.stages.folder.clone();
@@ -72,7 +155,8 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let code = opened(&advice, best, args).filter(|_| !args.tune);
     print(&advice.text(code.as_ref().map(|(shown, _)| shown.as_str()), style()))?;
     if let (Some(best), Some(_)) = (best, &code) {
-        tune::tell_other_language(best);
+        let folder = kept.as_ref().or(args.from.first()).map_or(Path::new("RUN"), PathBuf::as_path);
+        tune::tell_other_language(best, args.answer.code.is_some(), folder);
     }
     let lead = advice.lead(code.as_ref().map(|(_, all)| all.as_str()));
     let in_folder = kept.as_ref().map(|folder| files::page_in(folder)).transpose()?;
@@ -85,10 +169,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     if let Some(folder) = kept {
         tell(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
-    match best.filter(|_| args.tune) {
-        Some(store) => tune_best(stores, store, &question, args),
-        None => Ok(Exit::Success),
-    }
+    let exit = match best.filter(|_| args.tune) {
+        Some(store) => tune_best(stores, store, &question, args)?,
+        None => Exit::Success,
+    };
+    Ok((exit, advice.verdict.ranking.into_iter().next()))
 }
 
 /// The code for the recommended store: that which is shown, and in both languages.
@@ -128,4 +213,45 @@ fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
         (_, false) => "; omit --from to measure it",
     };
     Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::Guarantee;
+    use storebench_report::judge::Verdict;
+    use storebench_report::stats::Summary;
+
+    use super::*;
+
+    fn store(name: &str, mean_ns: f64, get_ns: f64) -> Candidate {
+        let summary = |value| Summary::of(&[value]).unwrap();
+        Candidate {
+            store: name.into(),
+            version: String::new(),
+            guarantee: Guarantee::Power,
+            danger: None,
+            operations: vec![(Operation::Get, summary(get_ns))],
+            speed: summary(mean_ns),
+            space: summary(1.0),
+            memory: summary(1.0),
+            times_worse: None,
+            verdict: Verdict::Best,
+            against_best: Vec::new(),
+            beaten_by: None,
+            looked_at: None,
+            settings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_way_to_a_server_is_at_most_what_a_get_takes() {
+        let library = store("sqlite", 10_000.0, 1_000.0);
+        let told = |server: Candidate| way_to_server(&library, &server);
+        let much = told(store("redis", 100_000.0, 20_000.0));
+        assert!(much.contains("Of the 90.0 µs between them the way is at most 20.0 µs"), "{much}");
+        let all = told(store("redis", 21_000.0, 20_000.0));
+        assert!(all.contains("The way, at most the 20.0 µs that a get takes, can be all"), "{all}");
+        let quicker = told(store("redis", 9_000.0, 8_000.0));
+        assert!(quicker.contains("The server is no slower all the same."), "{quicker}");
+    }
 }

@@ -103,7 +103,10 @@ pub enum Command {
     /// Compare two runs, or two sets of runs, and show what changed significantly
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
-    Stores,
+    Stores {
+        /// The store; all where none is named
+        store: Option<String>,
+    },
     /// List what can be set of a store: values, default, what it does, the guarantee that results
     Settings {
         /// The store; all where none is named
@@ -120,7 +123,10 @@ pub enum Command {
         disk: Option<String>,
     },
     /// List the studies and their presets
-    Studies,
+    Studies {
+        /// The study; all where none is named
+        study: Option<String>,
+    },
     /// Show or export states after power cuts in which a store lost more than it may
     #[command(subcommand)]
     Crash(CrashCommand),
@@ -429,7 +435,7 @@ Examples:
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct ReportArgs {
     /// Folders of runs; `latest` is the newest in the runs' directory
-    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
     /// Every figure of every store, with intervals
     #[arg(long, group = PRINTED)]

@@ -62,8 +62,8 @@ impl Checked {
     fn text(&self) -> String {
         let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();
         let end = match self.sound {
-            true => "sound: nothing says no",
-            false => "not sound: at least one line says no",
+            true => "sound: no check failed",
+            false => "not sound: a check failed",
         };
         format!("{}\n{groups}\n{end}\n", self.run.display())
     }

@@ -26,8 +26,10 @@ const OTHERS: usize = 10;
 /// Compares.
 pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure, args.exact)?;
-    let sides = [&args.base, &args.new].map(|given| folders(given, &args.out));
-    let [base, new] = sides.map(|folders| folders.and_then(Loaded::read));
+    let [base, new] = sides(args)?.map(|given| {
+        let folders = given.iter().map(|given| folders(given, &args.out)).collect::<Result<Vec<_>>>();
+        folders.and_then(|folders| Loaded::read(folders.concat()))
+    });
     let (mut base, mut new) = (base?, new?);
     differ(&base, &new, &args.across)?;
     for across in &args.across {
@@ -51,6 +53,21 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
         sees(&comparison, limit)?;
     }
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
+}
+
+/// What the command line names for BASE and for NEW.
+fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
+    match (args.runs.as_slice(), args.to.as_slice()) {
+        (base, [_, ..]) => Ok([base, &args.to]),
+        ([base, new], []) => Ok([std::slice::from_ref(base), std::slice::from_ref(new)]),
+        (runs, []) => Err(Error::new(
+            Exit::Usage,
+            format!(
+                "{} named, where BASE and NEW are needed: storebench compare BASE NEW, or sets of runs: storebench compare BASE... --to NEW...",
+                counted(runs.len(), "run")
+            ),
+        )),
+    }
 }
 
 /// Checks that no run counts twice; across an axis, each side may have its own cells of the same run.

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, KeptState, Measured, TrialResult};
-use storebench_core::units::{counted, rough_bytes};
+use storebench_core::result::{BadState, Finding, KeptState, Measured, TrialResult};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{counted, grouped, rough_bytes};
 use storebench_core::workload::cut::told::{StepTold, steps_of};
 use storebench_host::kept;
 
@@ -31,8 +32,11 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     let run = runs::read(&folder)?;
     let all = kept(&run.trials);
     match command {
-        CrashCommand::Show { state: None, .. } => print(&list(&all))?,
-        CrashCommand::Show { state: Some(name), .. } => print(&one(find(&all, name)?))?,
+        CrashCommand::Show { state: None, .. } => print(&list(&all, &folder))?,
+        CrashCommand::Show { state: Some(name), .. } => {
+            let state = find(&all, name)?;
+            print(&(one(state) + &what_to_do(state, &run.trials, &folder)))?;
+        }
         CrashCommand::Export { state, to, .. } => {
             let state = find(&all, state)?;
             export(&folder, state, to)?;
@@ -101,17 +105,88 @@ impl Kept<'_> {
     }
 }
 
-fn list(all: &[Kept<'_>]) -> String {
+fn list(all: &[Kept<'_>], run: &Path) -> String {
     if all.is_empty() {
         return "No state was kept: in none did a store lose more than it may.\n".into();
     }
     let mut text = String::new();
     for state in all {
-        let missing = counted(state.kept.missing.len() as u64, "missing piece");
-        let line = format!("{}: {}, {}, {missing}", state.name(), state.whose(), state.bad.finding.words());
+        let line = format!("{}: {}: {}", state.name(), state.whose(), state.bad.finding.words());
         text.push_str(&fitted(&line, 0));
     }
+    text.push_str(&fitted(
+        &format!("What is lost in one, and what to do: storebench crash show {} STATE", run.display()),
+        0,
+    ));
     text
+}
+
+/// Whether the guarantee had excluded it, and what helps.
+fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
+    let (store, given) = (state.trial.cell.store(), state.measured.guarantee);
+    let tier = state.trial.cell.guarantee().tier().unwrap_or(given);
+    let is_unacknowledged = state.bad.acknowledged.iter().all(|steps| *steps == 0);
+    let is_danger = state.bad.finding.harm(tier, is_unacknowledged).is_some_and(|harm| harm.is_danger(tier));
+    let at_power = tier >= Guarantee::Power;
+    let promised = match (at_power, is_danger) {
+        (true, _) if given < tier => {
+            format!("{tier} excludes that; with these settings the store gives {given}")
+        }
+        (true, true) => format!("{tier} excludes that: the store or the file system broke it"),
+        (true, false) => format!("{tier} is about what was acknowledged, and nothing was"),
+        (false, true) => format!(
+            "{tier} says nothing of power cuts, but a store should lose no more than its newest writes"
+        ),
+        (false, false) => format!("{tier} says nothing of power cuts"),
+    };
+    let mut text = fitted(&format!("promised: {promised}"), 2);
+    let of_store = trials.iter().filter(|trial| trial.cell.store() == store);
+    let at_power_too =
+        of_store.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
+    let cuts = at_power_too.filter_map(Measured::cuts);
+    let (held, states) =
+        cuts.fold((0, 0), |(held, states), cuts| (held + cuts.of(Finding::Held), states + cuts.states()));
+    let help = match (at_power, states) {
+        (true, _) if given < tier => format!("do: leave out the settings that make it give {given}"),
+        (true, _) if !is_danger => "do: delete the store, and make it anew".to_owned(),
+        (true, _) => {
+            "do: choose another store or other settings, and send the state to the store's authors".to_owned()
+        }
+        (false, 0) => format!("do: ask for --guarantee power, where {store} offers it"),
+        (false, _) => format!(
+            "do: ask for --guarantee power: in this run {store} held all that it had acknowledged in {} of {} there",
+            grouped(held),
+            counted(states, "state")
+        ),
+    };
+    text.push_str(&fitted(&help, 2));
+    text.push_str(&fitted(
+        &format!(
+            "its disk, and which records each step wrote: storebench crash export {} {} --to DIR",
+            run.display(),
+            state.name()
+        ),
+        2,
+    ));
+    text
+}
+
+/// What is lost, in a sentence.
+fn lost(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Held => "nothing",
+        Finding::Lost => "the newest acknowledged steps; all before them are there",
+        Finding::Hole => "an acknowledged step, although a later one is there",
+        Finding::Resurrected => "an acknowledged removal: its record is back",
+        Finding::Torn => "a part of a value",
+        Finding::Wrong => "a value: another is in its place, or the store counts what it doesn't have",
+        Finding::Refused => "the store as a whole, until someone repairs it: it does not open",
+        Finding::Unusable => "the store as a whole, until someone repairs it: it opens and fails",
+        Finding::Unsound => "nothing yet, but its own check finds a fault in its files",
+        Finding::NoSpace => "the store, until there is more room on its file system",
+        Finding::Hung | Finding::Crashed => "the store, as long as its process ends so",
+        Finding::FileSystem => "the file system: the store was not asked",
+    }
 }
 
 fn one(state: &Kept<'_>) -> String {
@@ -120,6 +195,7 @@ fn one(state: &Kept<'_>) -> String {
     let while_it = bad.phase.map_or("took steps", |phase| phase.words());
     let mut text = fitted(&format!("State {}: {}", state.name(), state.whose()), 0);
     let mut say = |sentence: String| text.push_str(&fitted(&sentence, 2));
+    say(format!("lost: {}", lost(bad.finding)));
     say(format!("found: {}: {}", bad.finding.words(), bad.message));
     say(format!(
         "the cut: when the store {while_it}, after {}; {} more begun",
@@ -127,9 +203,9 @@ fn one(state: &Kept<'_>) -> String {
         sum(&bad.begun).saturating_sub(sum(&bad.acknowledged))
     ));
     say(match kept.missing.len() {
-        0 => "missing: nothing that the disk was asked to write".to_owned(),
+        0 => "not written: nothing that the disk was asked for".to_owned(),
         few => format!(
-            "missing: {few} of {} that were, found by looking at {}",
+            "not written: {few} of {} that were not flushed yet; {} showed that no fewer do the same",
             counted(kept.pieces_before, "piece"),
             counted(kept.looks, "more state")
         ),

@@ -8,8 +8,9 @@ use std::path::Path;
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
+use storebench_host::image::driver;
 use storebench_host::plan::STUDIES;
-use storebench_report::terminal::checklist::{Group, State, entry};
+use storebench_report::terminal::checklist::{Group, Line, State, entry};
 use storebench_report::terminal::grid::wrap;
 
 use self::checks::Here;
@@ -53,9 +54,14 @@ fn names(args: &DoctorArgs) -> Vec<String> {
 
 fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
     let here = Here::look(stores, directory)?;
-    let checks = checks::all(&here);
+    let mut checks = checks::all(&here);
     let ability = |name: &String| studies::ability(stores, name, directory);
-    let studies = names.iter().map(ability).collect::<Result<Vec<Ability>>>()?;
+    let mut studies = names.iter().map(ability).collect::<Result<Vec<Ability>>>()?;
+    // As root this command would mount nothing that stays.
+    let this = driver::with_sudo();
+    let helps = |text: &mut String| *text = text.replace(&this, "run the study as root");
+    studies.iter_mut().flat_map(|study| &mut study.lacks).for_each(|lack| helps(&mut lack.reason));
+    checks.iter_mut().flat_map(|group| &mut group.lines).for_each(|line| helps(&mut line.found));
     let complete = studies.iter().all(|study| study.lacks.is_empty());
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
@@ -69,16 +75,47 @@ fn meaning(state: State) -> &'static str {
     }
 }
 
+/// A reason, whose remedy is not repeated where it was named before.
+fn once(told: &mut Vec<String>, reason: &str) -> String {
+    let is_told = |told: &[String], what: &str| told.iter().any(|before| before.ends_with(what));
+    let named_before = match reason.split_once(": ") {
+        _ if is_told(told, reason) => Some("as above".to_owned()),
+        Some((what, remedy)) if is_told(told, &format!(": {remedy}")) => Some(format!("{what}: as above")),
+        _ => None,
+    };
+    named_before.unwrap_or_else(|| {
+        told.push(reason.to_owned());
+        reason.to_owned()
+    })
+}
+
 fn page(found: &Findings) -> String {
-    let mut text = String::from("What this machine can run\n");
+    let mut told = Vec::new();
+    // Where these could not begin, the look at the directory has failed.
+    let stores = found.checks.iter().flat_map(|group| &group.lines).next();
+    let works =
+        stores.map(|built| format!("Works here: run crud --quick, advise and tune, with {}.", built.found));
+    let mut text = works.map_or_else(String::new, |works| wrap(&works, WIDTH, "  ") + "\n");
+    text.push_str("What this machine can run\n");
     for study in &found.studies {
-        let word = if study.lacks.is_empty() { "yes" } else { "part" };
+        let word = match study.can {
+            _ if study.lacks.is_empty() => "yes",
+            0 => "no",
+            _ => "part",
+        };
         text.push_str(&entry(&study.name, word, &study.words(), WIDTH));
         for Lack { reason, combinations } in &study.lacks {
+            let reason = once(&mut told, reason);
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
     for group in &found.checks {
+        let once = |line: &Line| {
+            let found =
+                if line.state == State::No { once(&mut told, &line.found) } else { line.found.clone() };
+            Line { name: line.name.clone(), state: line.state, found, help: line.help.clone() }
+        };
+        let group = Group { about: group.about, lines: group.lines.iter().map(once).collect() };
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
     let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), meaning(state)));
@@ -104,11 +141,26 @@ mod tests {
         let fits = |line: &str| line.chars().count() <= WIDTH || !line.trim().contains(' ');
         assert!(text.lines().all(fits), "{text}");
         for group in &found.checks {
-            assert!(text.contains(&group.text(WIDTH)) && !group.lines.is_empty(), "{text}");
+            assert!(!group.lines.is_empty(), "{text}");
             for line in &group.lines {
                 assert!(text.contains(&line.name) && !line.found.is_empty(), "{}: {text}", line.name);
             }
         }
-        assert!(text.starts_with("What this machine can run\n  data-size"), "{text}");
+        let works = "Works here: run crud --quick, advise and tune, with null, memory.\n";
+        assert!(text.starts_with(&format!("{works}\nWhat this machine can run\n  data-size")), "{text}");
+    }
+
+    #[test]
+    fn a_remedy_is_named_once_and_a_study_of_which_nothing_can_run_is_no_part() {
+        let mut told = Vec::new();
+        let mut once = |reason: &str| super::once(&mut told, reason);
+        assert_eq!(once("a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
+        assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as above");
+        assert_eq!(once("load fuse"), "as above");
+        assert_eq!(once("it needs a loop device"), "it needs a loop device");
+        let lacks = vec![Lack { reason: "a server".into(), combinations: 3 }];
+        let none = Ability { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
+        let found = Findings { format: FORMAT, complete: false, studies: vec![none], checks: Vec::new() };
+        assert!(page(&found).contains("  data-size          no     0 of 3 combinations"), "{}", page(&found));
     }
 }

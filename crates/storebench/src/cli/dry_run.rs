@@ -54,21 +54,22 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         }
     }
     text.push_str(&omissions(&header.left_out));
-    let further = plan.budget.map_or_else(String::new, |budget| {
-        format!(
-            "What is undecided then is measured further, until {} are over in all.\n",
-            rough_duration(budget.0)
-        )
-    });
-    text.push_str(&format!(
-        "\n{}, {}: about {}.\n{further}A trial takes up to {} of disk, and {} of memory without caches.\n",
+    if cells.is_empty() {
+        return Ok(Some(text));
+    }
+    let sentence = format!(
+        "{}, {}: {}.",
         counted(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),
             (trials, None) => format!("each run {trials} times"),
             (trials, Some(share)) => format!("each run {trials} times or until a precision of {share}"),
         },
-        duration(total_s),
+        in_all(total_s, plan.budget.map(|budget| budget.0)),
+    );
+    text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "")));
+    text.push_str(&format!(
+        "A trial takes up to {} of disk, and {} of memory without caches.\n",
         rough_bytes(most_bytes),
         rough_bytes(most_memory),
     ));
@@ -94,6 +95,24 @@ fn part(launch: &Launch<'_>) -> Result<String> {
         100.0 * split.share(part)
     );
     Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
+}
+
+/// How long the trials take that all cells have, and what becomes of the rest of a budget.
+fn in_all(seconds: f64, budget: Option<Duration>) -> String {
+    let trials = format!("about {}", duration(seconds));
+    match budget {
+        None => trials,
+        Some(budget) if seconds < budget.as_secs_f64() => {
+            format!(
+                "{trials}; what is undecided then is measured further until {} are over",
+                rough_duration(budget)
+            )
+        }
+        Some(budget) => format!(
+            "{trials}, which leaves nothing of the budget of {} for what is undecided",
+            rough_duration(budget)
+        ),
+    }
 }
 
 fn duration(seconds: f64) -> String {
@@ -149,6 +168,16 @@ mod tests {
             assert!(words.concat().starts_with(id), "{text}");
             assert!(text.trim_end().ends_with("3 min 20 s   1,020 KiB"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_budget_is_spent_on_the_undecided_only_if_trials_leave_some() {
+        let minute = Some(Duration::from_secs(60));
+        assert_eq!(in_all(90.0, None), "about 1 min 30 s");
+        let some = "about 30 s; what is undecided then is measured further until 1 min 00 s are over";
+        assert_eq!(in_all(30.0, minute), some);
+        let none = "about 1 min 30 s, which leaves nothing of the budget of 1 min 00 s for what is undecided";
+        assert_eq!(in_all(90.0, minute), none);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use storebench_core::cell::{Cache, Compression, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::operation::Operation;
+use storebench_disk::disks;
+use storebench_host::machine;
 use storebench_host::plan::{self, Plan, STUDIES};
 
 use super::args::{Args, study};
@@ -27,6 +29,23 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
     let mut command = Args::command();
     for name in ["run", "advise"] {
         command = command.mut_subcommand(name, |command| with_values(command, stores));
+    }
+    let studies: Vec<&'static str> = STUDIES.iter().map(|study| study.name).collect();
+    let stores: Vec<&'static str> = stores.iter().map(|store| store.name).collect();
+    let names = [
+        ("run", "study", &studies),
+        ("studies", "study", &studies),
+        ("stores", "store", &stores),
+        ("settings", "store", &stores),
+        ("tune", "store", &stores),
+        ("disks", "disk", &disks::NAMES.to_vec()),
+        ("machines", "machine", &machine::NAMES.to_vec()),
+    ];
+    for (subcommand, argument, names) in names {
+        let known = PossibleValuesParser::new(names);
+        let with_names =
+            |command: Command| command.mut_arg(argument, |argument| argument.value_parser(known));
+        command = command.mut_subcommand(subcommand, with_names);
     }
     clap_complete::generate(shell, &mut command, "storebench", &mut script);
     print(&String::from_utf8_lossy(&script))?;
@@ -105,7 +124,7 @@ fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<(
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    let text = with_short_synopsis(&String::from_utf8_lossy(&text), command);
+    let text = with_examples_as_they_are(&with_short_synopsis(&String::from_utf8_lossy(&text), command));
     pages.push((page.get_filename(), text.into_bytes()));
     Ok(())
 }
@@ -122,6 +141,15 @@ fn with_short_synopsis(page: &str, command: &Command) -> String {
         }
         None => page.to_owned(),
     }
+}
+
+/// A page whose examples keep their lines: the formatter fills and justifies others.
+fn with_examples_as_they_are(page: &str) -> String {
+    const EXTRA: &str = ".SH EXTRA\n";
+    let Some((before, after)) = page.split_once(EXTRA) else { return page.to_owned() };
+    let end = after.find("\n.SH ").map_or(after.len(), |end| end + 1);
+    let (examples, rest) = after.split_at(end);
+    format!("{before}.SH EXAMPLES\n.in 0\n.nf\n{}\n.fi\n.in\n{rest}", examples.trim_end())
 }
 
 /// Whether a file is a man page of storebench's, of whatever version, by its title.

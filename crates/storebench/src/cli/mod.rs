@@ -112,9 +112,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
         DisplayHelp | DisplayVersion => Exit::Success,
         DisplayHelpOnMissingArgumentOrSubcommand => Exit::Usage,
         _ => {
-            let error = usage::explain(error);
-            complain(&error.message);
-            return ExitCode::from(error.exit.code());
+            return ExitCode::from(usage::tell(error).code());
         }
     };
     // Printed to where each belongs. A reader that has gone is no error.
@@ -141,11 +139,11 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
-        Command::Stores => stores::list(stores),
+        Command::Stores { store } => stores::list(stores, store.as_deref()),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Disks { disk } => disks::list(disk.as_deref()),
-        Command::Studies => studies::list(),
+        Command::Studies { study } => studies::list(study.as_deref()),
         Command::Crash(command) => crash::run(&command),
         Command::Doctor(args) => doctor::doctor(stores, &args),
         Command::Trace(args) => trace::show(&args),

@@ -73,12 +73,37 @@ fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Sour
 pub fn store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     stores.iter().find(|store| store.name == name).ok_or_else(|| {
         let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
-        let hint = meant(name, known.iter().copied());
-        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        let message =
-            format!("this version has no store {}{hint}; it has {}", quoted(name), known.join(", "));
+        let message = format!(
+            "this version has no store {}{}; it has {}",
+            quoted(name),
+            hint(name, &known),
+            known.join(", ")
+        );
         Error::new(Exit::UnknownStore, message)
     })
+}
+
+/// Names under which people know stores, and what they find here.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("mdbx", "did you mean libmdbx?"),
+    ("mysql", "did you mean mariadb?"),
+    ("bdb", "did you mean berkeleydb?"),
+    ("files", "did you mean flat-folder or nested-folder?"),
+    ("folder", "did you mean flat-folder or nested-folder?"),
+    ("duckdb", "it is an example of a --store-library, examples/c-duckdb"),
+    ("turso", "it is an example of a --store-library, examples/rust-turso"),
+    ("bbolt", "it is an example of a --store-library, examples/go"),
+    ("pebble", "it is an example of a --store-library, examples/go"),
+    ("badger", "it is an example of a --store-library, examples/go"),
+];
+
+/// What was probably meant by a name that no store has, in brackets.
+fn hint(name: &str, known: &[&str]) -> String {
+    let name = name.to_ascii_lowercase();
+    if let Some((_, hint)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
+        return format!(" ({hint})");
+    }
+    meant(&name, known.iter().copied()).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"))
 }
 
 /// The store of a name that a user gave.

@@ -38,7 +38,17 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
     if !name.exists() && (there.join("run.json").exists() || !within(&there).is_empty()) {
         return Ok(there);
     }
-    Ok(name.to_path_buf())
+    Ok(only_run(name).unwrap_or_else(|| name.to_path_buf()))
+}
+
+/// The run in a directory of runs that holds one alone; `None` where it holds several, or is a run or an answer.
+fn only_run(folder: &Path) -> Option<PathBuf> {
+    if folder.join("run.json").exists() || !within(folder).is_empty() {
+        return None;
+    }
+    let paths = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut runs = paths.filter(|path| path.join("run.json").exists());
+    runs.next().filter(|_| runs.next().is_none())
 }
 
 /// The folders that a user names.

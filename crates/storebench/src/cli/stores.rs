@@ -6,9 +6,17 @@ use storebench_core::store::{Evidence, Guarantee, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
+use super::plan;
 
-/// Prints the table.
-pub fn list(stores: &[StoreDef]) -> Result<Exit> {
+/// Prints the table of all stores, or of one.
+///
+/// # Errors
+/// [`Exit::UnknownStore`] for a name that is none.
+pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
+    let stores = match only {
+        Some(name) => std::slice::from_ref(plan::store(stores, name)?),
+        None => stores,
+    };
     print(&(table(stores) + &evidence(stores)))?;
     Ok(Exit::Success)
 }
@@ -30,7 +38,7 @@ fn evidence(stores: &[StoreDef]) -> String {
                         any more, as the study crash found them on its authors' machine, with versions that are named where this build has others:";
     let lines = stores.iter().filter_map(line);
     let lines: String = lines.map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
-    wrap(HEAD, WIDTH, "  ") + &lines
+    if lines.is_empty() { lines } else { wrap(HEAD, WIDTH, "  ") + &lines }
 }
 
 /// What was found of a store at each guarantee, and with which version, where this build has another; `None` where nothing was looked at.

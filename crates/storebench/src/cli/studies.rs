@@ -6,11 +6,19 @@ use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
 
-/// Prints the list.
-pub fn list() -> Result<Exit> {
+/// Prints the list of all studies, or what one is; that may be a plan's file, too.
+///
+/// # Errors
+/// [`Exit::BadPlan`] for a name that is none.
+pub fn list(only: Option<&str>) -> Result<Exit> {
     let mut text = String::new();
-    for study in STUDIES {
-        text.push_str(&entry(&plan::find(study.name)?));
+    let all = || STUDIES.iter().map(|study| study.name);
+    for name in only.map_or_else(|| all().collect(), |name| vec![name]) {
+        text.push_str(&entry(&plan::find(name)?));
+    }
+    if only.is_some() {
+        print(text.trim_end_matches('\n'))?;
+        return print("\n").map(|()| Exit::Success);
     }
     text.push_str(&line(
         "",

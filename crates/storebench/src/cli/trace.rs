@@ -181,10 +181,8 @@ fn head(summary: &Summary, path: &Path) -> String {
     }
     let back = match summary.went_back {
         0 => String::new(),
-        1 => {
-            "1 operation has an earlier time than the one before it: the two count as simultaneous."
-                .to_owned()
-        }
+        1 => "1 operation has an earlier time than the one before it: the two count as simultaneous."
+            .to_owned(),
         many => format!(
             "{} operations have an earlier time than the one before them: they count as simultaneous with it.",
             grouped(many)

@@ -57,7 +57,8 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         out: &args.answer.out,
     };
     if args.from.is_some() {
-        show(stores, &asked, &earlier, &pages)?;
+        let folder = args.from.as_deref().unwrap_or(Path::new("RUN"));
+        show(stores, &asked, (&earlier, folder), &pages)?;
         return Ok(Exit::Success);
     }
     measure(stores, &asked, &pages)
@@ -80,20 +81,27 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
     }
     let own = files::page_in(&stages.folder)?;
     let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
-    show(stores, asked, &stages.runs, &pages)?;
+    show(stores, asked, (&stages.runs, &stages.folder), &pages)?;
     tell(&format!("to show this again: --from {}", stages.folder.display()));
     Ok(Exit::Success)
 }
 
-/// Says that the code can be had in Python, too.
-pub fn tell_other_language(store: &StoreDef) {
-    if store.python.is_some() {
-        tell("\nthe code in another language: --from RUN --code python");
+/// Says how the code can be had in the other language, from the runs in this folder.
+pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
+    match (in_python, store.python) {
+        (true, _) => tell("\nthe code in the engine's own language: leave out --code"),
+        (false, Some(_)) => tell(&format!("\nthe code in Python: --from {} --code python", folder.display())),
+        (false, None) => {}
     }
 }
 
-/// Prints the answer, and writes it to pages.
-fn show(stores: &[StoreDef], asked: &Asked<'_>, runs: &[Run], pages: &[PathBuf]) -> Result<()> {
+/// Prints the answer from the runs in a folder, and writes it to pages.
+fn show(
+    stores: &[StoreDef],
+    asked: &Asked<'_>,
+    (runs, folder): (&[Run], &Path),
+    pages: &[PathBuf],
+) -> Result<()> {
     let Asked { store, question, in_python, .. } = *asked;
     let harness = report::harness(stores);
     let merged = Merged::new(runs, &harness);
@@ -101,7 +109,7 @@ fn show(stores: &[StoreDef], asked: &Asked<'_>, runs: &[Run], pages: &[PathBuf])
     let (version, settings) = (&tuned.store.1, tuned.settings());
     let shown = snippet::code_in_one(store, version, settings, in_python);
     print(&tuned.text(shown.as_deref(), style()))?;
-    tell_other_language(store);
+    tell_other_language(store, in_python, folder);
     let lead = tuned.lead(snippet::code(store, version, settings).as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;

@@ -1,8 +1,38 @@
-//! Command lines that can't be understood: one line that says what is wrong and where help is.
+//! Command lines that can't be understood: a line that says what is wrong and where help is, and one for each tip.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
 use storebench_core::shown::{piece, shortened};
+use storebench_host::plan::{self, STUDIES};
+
+use super::output;
+
+/// What clap's lines of advice begin with.
+const TIP: &str = "tip: ";
+
+/// Reports the mistake in a command line, and what may help.
+pub fn tell(error: &clap::Error) -> Exit {
+    let explained = explain(error);
+    output::complain(&explained.message);
+    tips(error).iter().for_each(|tip| output::tell(&format!("  {tip}")));
+    explained.exit
+}
+
+/// What may help: clap's tips, or the studies where none is named.
+fn tips(error: &clap::Error) -> Vec<String> {
+    let lacks_study = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(lacking)) => lacking.iter().any(|name| name.starts_with("<STUDY>")),
+        _ => false,
+    };
+    if lacks_study {
+        let line = |name: &str| plan::find(name).ok().map(|plan| format!("{name}: {}", plan.title));
+        return STUDIES.iter().filter_map(|study| line(study.name)).collect();
+    }
+    let text = with_short_value(error);
+    let tips = text.lines().map(str::trim).filter(|line| line.starts_with(TIP));
+    // That a word in place of an option could be meant as a value has helped nobody.
+    tips.filter(|tip| !tip.starts_with("tip: to pass ")).map(shortened).map(|tip| tip.to_string()).collect()
+}
 
 /// The mistake in a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {
@@ -11,7 +41,7 @@ pub fn explain(error: &clap::Error) -> Error {
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .filter(|line| !line.is_empty())
+        .filter(|line| !line.is_empty() && !line.starts_with(TIP))
         .collect();
     let wrong = shortened(&wrong.join(" "));
     let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
@@ -57,14 +87,26 @@ mod tests {
         let (exit, message) = explained(&["run", "crud", "--recordz", "1"]);
         assert_eq!(exit, Exit::Usage);
         assert!(message.starts_with("unexpected argument '--recordz' found"), "{message}");
-        assert!(message.contains("similar argument exists: '--record"), "{message}");
-        assert!(message.ends_with("; see storebench run --help"), "{message}");
-        let (exit, message) = explained(&["report"]);
+        assert!(message.ends_with(" found; see storebench run --help"), "{message}");
+        let (exit, message) = explained(&["check"]);
         assert_eq!(exit, Exit::Usage);
-        assert!(
-            message.contains("not provided: <RUN>... ; see") || message.contains("<RUN>...;"),
-            "{message}"
-        );
+        assert!(message.contains("not provided: <RUN>...; see"), "{message}");
+    }
+
+    #[test]
+    fn a_tip_has_a_line_and_no_study_is_answered_with_all() {
+        let tips = |arguments: &[&str]| {
+            let line = std::iter::once(&"storebench").chain(arguments);
+            tips(&Args::command().try_get_matches_from(line).unwrap_err())
+        };
+        assert_eq!(tips(&["run", "crud", "--recordz", "1"]), ["tip: a similar argument exists: '--records'"]);
+        assert_eq!(tips(&["runn"]), ["tip: a similar subcommand exists: 'run'"]);
+        assert_eq!(tips(&["run", "crud", "--html", "x"]), Vec::<String>::new());
+        for arguments in [&["run"][..], &["run", "--quick"]] {
+            let studies = tips(arguments);
+            assert_eq!(studies.len(), STUDIES.len());
+            assert!(studies[0].starts_with("crud: File system or "), "{studies:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! | `let NAME TEXT` | sets a variable for all commands that follow |
 //! | `$ COMMAND` | runs it by `sh`, with `cases/helpers.sh`; it must end well unless the next line says how it ends |
 //! | `= EXIT` | how it ended |
-//! | `! COMMAND => EXIT: WORDS \| WORDS` | runs it; it ends so, with one line on standard error that holds all these words, and says nothing else |
+//! | `! COMMAND => EXIT: WORDS \| WORDS` | runs it; it ends so, with one line on standard error, and clap's tips below it, that hold all these words, and says nothing else |
 //! | `out: TEXT`, `err: TEXT` | that it said this, whatever the white space; without a text, that it said anything there |
 //! | `says: TEXT` | that it said just this on standard output, but for white space |
 //! | `no out: TEXT`, `no err: TEXT` | that it did not |

@@ -98,6 +98,15 @@ fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
     assert!(said.out.contains(&format!("{name}: sqlite")), "{said}");
     let said = scratch.storebench(&format!("crash show latest {name}")).ends(Exit::Success);
     assert!(said.out.contains("newest lost") && said.out.contains("journal_mode=delete"), "{said}");
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "lost: the newest acknowledged steps; all before them are there",
+        "promised: power excludes that; with these settings the store gives process",
+        "do: leave out the settings that make it give process",
+        &format!("{name} --to DIR"),
+    ] {
+        assert!(words.contains(told), "{told}: {said}");
+    }
     scratch.storebench(&format!("crash export latest {name} --to state")).ends(Exit::Success);
     let state = scratch.path().join("state");
     let steps = std::fs::read_to_string(state.join("history.jsonl")).unwrap();

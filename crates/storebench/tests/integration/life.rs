@@ -128,7 +128,10 @@ fn who_may_work_while_space_is_given_back_is_seen() {
     let measured: Vec<&str> = run.trials.iter().map(|trial| trial.cell.store()).collect();
     assert_eq!(measured.len(), stores.iter().filter(able).count(), "the others have no way: {measured:?}");
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
-    assert!(said.out.contains("Space reclaim during other work") && said.out.contains("longest write"), "{said}");
+    assert!(
+        said.out.contains("Space reclaim during other work") && said.out.contains("longest write"),
+        "{said}"
+    );
     scratch.assert_nothing_left();
 }
 

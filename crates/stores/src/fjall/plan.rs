@@ -48,14 +48,9 @@ pub const SETTINGS: &[SettingDef] = &[
         .bytes()
         .read_by("the keyspace's own account")
         .tune(&["1024", "16384", "65536"]),
-    SettingDef::new(
-        "kv_separation",
-        "true or false",
-        "false",
-        "values from 1 KiB on live in separate files",
-    )
-    .read_by("the keyspace's own account")
-    .tune(&["true"]),
+    SettingDef::new("kv_separation", "true or false", "false", "values from 1 KiB on live in separate files")
+        .read_by("the keyspace's own account")
+        .tune(&["true"]),
     SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 

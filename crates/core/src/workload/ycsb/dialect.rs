@@ -199,10 +199,7 @@ pub(super) fn unknown(name: &str) -> String {
         _ => None,
     };
     let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-    format!(
-        "the property {} is unknown{hint}; --set STORE.NAME=VALUE sets a store's",
-        quoted(name)
-    )
+    format!("the property {} is unknown{hint}; --set STORE.NAME=VALUE sets a store's", quoted(name))
 }
 
 #[cfg(test)]

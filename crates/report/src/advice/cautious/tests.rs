@@ -67,7 +67,8 @@ fn another_count_is_a_caution_beside_the_recommendation_with_the_budget_that_wou
     let near = |text: &str, caution: &str| {
         let lines: Vec<&str> = text.lines().collect();
         let recommended = lines.iter().position(|line| line.starts_with("Recommended")).unwrap();
-        lines[recommended + 2] == format!("  {caution}")
+        // After what any application notices, and what an accident can cost.
+        lines[recommended + 3] == format!("  {caution}")
     };
     assert!(near(&text(&found), caution), "{}", text(&found));
     found.verdict.cost.own_count_s = Some(400.0);

@@ -23,9 +23,7 @@ pub fn tie(matrix: &Matrix) -> Option<Html> {
         _ if spots.is_empty() => return None,
         Together::Decided => return None,
         Together::Open => {
-            return Some(Html::of(
-                "No store is named: too few trials to say how far apart they are.",
-            ));
+            return Some(Html::of("No store is named: too few trials to say how far apart they are."));
         }
         Together::Alike => {
             let says = match spots.len() {

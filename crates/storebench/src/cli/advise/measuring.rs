@@ -315,22 +315,35 @@ impl<'a> Measuring<'a> {
         let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
+        // The shares of the budget after which no more time is spent on them, and those of them that there is time for until then.
+        let next = |trials: &[TrialResult]| {
+            // An interval needs three: for these all of the budget may go.
+            let few = f64::from(blocks(trials) + before) < FEWEST_BLOCKS;
+            let left_s = self.stages.left_s(if few { 1.0 } else { self.best_share });
+            let time_s = |stores: &[String]| block_time_s(start, trials, stores);
+            let goes_on = |store: &&String| ran(trials, store) >= blocks(trials);
+            let all: Vec<String> = finalists.iter().filter(goes_on).cloned().collect();
+            if trials.is_empty() || time_s(&all) <= left_s {
+                return Some(all);
+            }
+            let advice = self.advice_with(&plan, trials, planned)?;
+            let ranking = advice.verdict.ranking.into_iter().map(|store| store.store);
+            let leaders: Vec<String> = ranking.filter(|store| all.contains(store)).take(2).collect();
+            (leaders.len() == 2 && time_s(&leaders) <= left_s).then_some(leaders)
+        };
         let enough = |trials: &[TrialResult]| {
             let blocks = blocks(trials);
-            let next_s = block_took(start, trials).as_secs_f64();
             let alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
-            // An interval needs three: for these all of the budget may go.
-            let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { self.best_share };
             alone
-                || next_s > self.stages.left_s(share)
+                || next(trials).is_none()
                 || interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
         };
         // The time that remains goes to the pairs that it can decide.
         let told = |trials: &[TrialResult]| {
             let done = blocks(trials);
-            let ran = |store: &String| trials.iter().filter(|trial| trial.cell.store() == store).count();
+            let go_on = next(trials).unwrap_or_default();
             let mut told: Vec<String> =
-                finalists.iter().filter(|store| ran(store) < done as usize).cloned().collect();
+                finalists.iter().filter(|store| !go_on.contains(store)).cloned().collect();
             if planned.contains(&(done + before)) {
                 let advice = self.advice_with(&plan, trials, planned);
                 told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(ALIKE, planned)));
@@ -567,6 +580,20 @@ const COLD: &str = "cold";
 /// The number of blocks that trials are from.
 fn blocks(trials: &[TrialResult]) -> u32 {
     trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
+}
+
+/// The number of trials of a store.
+fn ran(trials: &[TrialResult], store: &str) -> u32 {
+    trials.iter().filter(|trial| trial.cell.store() == store).count() as u32
+}
+
+/// The time in seconds that a block of these stores is likely to take, by their last trials and all that came between trials, of a stage
+/// that began then.
+fn block_time_s(start: Instant, trials: &[TrialResult], stores: &[String]) -> f64 {
+    let all_s: f64 = trials.iter().map(TrialResult::took_s).sum();
+    let last = |store: &String| trials.iter().rev().find(|trial| trial.cell.store() == store);
+    let own_s: f64 = stores.iter().filter_map(last).map(TrialResult::took_s).sum();
+    start.elapsed().as_secs_f64() * own_s / all_s.max(f64::MIN_POSITIVE)
 }
 
 /// The time that a block of these trials took, of a stage that began then.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE};
-use storebench_core::error::{Error, Result};
+use storebench_core::error::Result;
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::TrialResult;
-use storebench_core::store::{Kind, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Axes, Bytes, Changes, Period, Plan};
@@ -214,7 +214,6 @@ pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
 
 /// The plan of the question, but for its numbers of records and operations.
 pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
-    expect_one_kind(stores, question)?;
     let named = taking_part(stores, args, question);
     let title = format!("Advice: {question}");
     let mut plan = question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)?;
@@ -229,18 +228,4 @@ fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> V
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect())
-}
-
-/// Refuses libraries and servers among the stores to choose from: they do other work, so their trials have an answer each.
-fn expect_one_kind(stores: &[StoreDef], question: &Question) -> Result<()> {
-    let named: Vec<&StoreDef> = stores.iter().filter(|store| question.allows(store.name)).collect();
-    let of = |server: bool| named.iter().find(|store| (store.kind == Kind::Server) == server);
-    match (of(true), of(false)) {
-        (Some(server), Some(library)) if question.stores.is_some() => Err(Error::bad_value(format!(
-            "{} is a server, and {} is at work in the application: they are never ranked together. Name stores of one kind; \
-             --network measures servers beside the recommended store",
-            server.name, library.name
-        ))),
-        _ => Ok(()),
-    }
 }

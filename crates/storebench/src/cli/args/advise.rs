@@ -28,7 +28,7 @@ By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is
 process; there is one thread; values are incompressible; the goal is speed.";
 
 /// Arguments of `advise`.
-#[derive(Debug, Parser)]
+#[derive(Debug, Clone, Parser)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub struct AdviseArgs {
     #[command(flatten)]
@@ -39,7 +39,8 @@ pub struct AdviseArgs {
     /// The goal that matters most
     #[arg(long, value_name = "GOAL", default_value = "speed", value_parser = goals())]
     pub optimize: Goal,
-    /// Stores to choose from [default: all that offer the guarantee or a stronger one]
+    /// Stores to choose from; libraries and servers have an answer each, in half of the time [default: all libraries that offer the
+    /// guarantee or a stronger one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
     /// All records are overwritten once in this time: rank by records that were overwritten before, measure the best as they grow old,

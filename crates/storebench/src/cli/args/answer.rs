@@ -7,7 +7,7 @@ use clap::ValueHint;
 use storebench_core::units::whole;
 
 /// Where an answer is written, where it is measured, and with which seed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct AnswerArgs {
     /// Also write the answer and all figures to a page for the browser; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

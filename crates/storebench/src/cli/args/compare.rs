@@ -13,7 +13,7 @@ Examples:
   storebench compare before-run after-run --exact   requests to simulated disks
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
-  storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs
+  storebench compare base/*/crud-* --to new/*/crud-*      sets of runs
   storebench compare latest latest --across store=sqlite,flat-folder
 
 Use five or more trials on each side (storebench run --trials 5). An interval
@@ -23,12 +23,13 @@ needs three; with fewer, no change counts as significant.";
 #[derive(Debug, Parser)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
-    /// Run to compare with, or several, separated by commas; `latest` is the newest
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub base: PathBuf,
-    /// Run to compare with BASE, or several
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub new: PathBuf,
+    /// Run to compare with, and run to compare with it; several of a side are separated by commas. With --to all are BASE. `latest`
+    /// is the newest
+    #[arg(required = true, value_names = ["BASE", "NEW"], num_args = 1.., value_hint = ValueHint::DirPath)]
+    pub runs: Vec<PathBuf>,
+    /// Runs to compare with those before it, so that a shell can name the runs of both sides: a/*/crud-* --to b/*/crud-*
+    #[arg(long, value_name = "NEW", num_args = 1.., value_hint = ValueHint::DirPath)]
+    pub to: Vec<PathBuf>,
     /// Compare runs of different machines or plans, as far as they have cells in common
     #[arg(long)]
     pub unlike: bool,

@@ -141,10 +141,21 @@ fn completions_are_scripts_that_their_shells_accept() {
         echo ${COMPREPLY[@]}";
     let said = said(Command::new("bash").args(["-c", complete]).current_dir(script.parent().unwrap()));
     assert_eq!(said.out, "report\n", "{said}");
-    for (argument, begun, whole) in [("--store", "lev", "leveldb"), ("--guarantee", "po", "power")] {
+    for (words, begun, whole) in [
+        ("run --store", "lev", "leveldb"),
+        ("run --guarantee", "po", "power"),
+        ("run", "cru", "crud"),
+        ("studies", "yc", "ycsb"),
+        ("settings", "lev", "leveldb"),
+        ("disks", "hdd-54", "hdd-5400"),
+        ("machines", "beagle", "beaglebone-black"),
+    ] {
+        let count = words.split(' ').count();
+        let before = words.split(' ').next_back().unwrap_or_default();
         let complete = format!(
-            "source ./script; COMP_WORDS=(storebench run {argument} {begun}); COMP_CWORD=3; \
-             _storebench storebench {begun} {argument}; echo ${{COMPREPLY[@]}}"
+            "source ./script; COMP_WORDS=(storebench {words} {begun}); COMP_CWORD={}; \
+             _storebench storebench {begun} {before}; echo ${{COMPREPLY[@]}}",
+            count + 1
         );
         let said = super::support::said(
             Command::new("bash").args(["-c", &complete]).current_dir(script.parent().unwrap()),
@@ -178,7 +189,8 @@ fn man_pages_are_there_for_every_command_and_render() {
     }
     let shown = rendered(&scratch.join("pages/man1/storebench-run.1")).unwrap();
     assert!(shown.contains("SYNOPSIS\n       storebench run [OPTIONS] [STUDY]\n"), "{shown}");
-    assert!(shown.contains("--trials") && shown.contains("storebench run crud --quick"), "{shown}");
+    let example = "\n  storebench run crud --quick --operations 10 --trials 2      on a slow disk\n";
+    assert!(shown.contains("--trials") && shown.contains(example), "{shown}");
     assert!(!shown.contains("--file-size"), "{shown}");
     let shown = rendered(&scratch.join("pages/man1/storebench-run-crud.1")).unwrap();
     assert!(shown.contains("SYNOPSIS\n       storebench run crud [OPTIONS]\n"), "{shown}");

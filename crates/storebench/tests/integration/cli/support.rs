@@ -208,15 +208,15 @@ impl Said {
         self
     }
 
-    /// Fails unless it ended like this after one line on standard error, and nothing else, that holds these words.
+    /// Fails unless it ended like this after one line on standard error, and lines of tips, and nothing else, that hold these words.
     #[track_caller]
     pub fn complains(self, exit: Exit, words: &[&str]) -> Said {
         let said = self.ends(exit);
         assert!(said.out.is_empty(), "{said}");
-        assert!(
-            said.err.starts_with("storebench: ") && said.err.lines().count() == 1,
-            "not one line\n{said}"
-        );
+        let mut lines = said.err.lines();
+        let is_one = lines.next().is_some_and(|line| line.starts_with("storebench: "))
+            && lines.all(|line| line.starts_with("  tip: "));
+        assert!(is_one, "not one line\n{said}");
         for word in words {
             assert!(said.err.contains(word), "{word:?} is missing\n{said}");
         }

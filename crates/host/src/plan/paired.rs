@@ -1,0 +1,152 @@
+//! Axes that go together: their values are taken in step, not combined.
+
+use super::{ALWAYS_CROSSED, Plan};
+use storebench_core::axis::{Axis, Value};
+
+/// A value for each axis of a list, which are set together; one axis alone is a list of one.
+pub type Step = Vec<(Axis, Value)>;
+
+/// The steps of each of these axes, in their order. The steps of axes that go together are where the first of them is.
+pub fn steps(
+    paired: &[Vec<Axis>],
+    axes: impl IntoIterator<Item = Axis>,
+    values: impl Fn(Axis) -> Vec<Value>,
+) -> Vec<Vec<Step>> {
+    let (mut all, mut taken): (Vec<Vec<Step>>, Vec<Axis>) = (Vec::new(), Vec::new());
+    for axis in axes {
+        if taken.contains(&axis) {
+            continue;
+        }
+        let own = vec![axis];
+        let together = paired.iter().find(|pair| pair.contains(&axis)).unwrap_or(&own);
+        let mut steps: Vec<Step> = values(axis).into_iter().map(|value| vec![(axis, value)]).collect();
+        for other in together.iter().filter(|other| **other != axis) {
+            steps.iter_mut().zip(values(*other)).for_each(|(step, value)| step.push((*other, value)));
+        }
+        taken.extend(together);
+        all.push(steps);
+    }
+    all
+}
+
+impl Plan {
+    /// Whether the steps of an axis are counted with those of an axis that it is paired with.
+    pub(super) fn is_counted_elsewhere(&self, axis: Axis) -> bool {
+        self.paired.iter().any(|pair| pair.contains(&axis) && pair.first() != Some(&axis))
+    }
+
+    /// Checks that the axes that go together can.
+    pub(super) fn check_paired(&self) -> Result<(), String> {
+        let mut seen: Vec<Axis> = Vec::new();
+        for pair in &self.paired {
+            let [first, others @ ..] = pair.as_slice() else {
+                return Err("paired has an empty list: name two axes or more in it".into());
+            };
+            if others.is_empty() {
+                return Err(format!("paired names {first} alone: name the axes that go with it, too"));
+            }
+            for axis in pair {
+                if !self.workload.def().axes.contains(axis) {
+                    return Err(format!(
+                        "paired names {axis}, which is not an axis of the workload {}",
+                        self.workload
+                    ));
+                }
+                if ALWAYS_CROSSED.contains(axis) || *axis == Axis::PLACE {
+                    return Err(format!("paired names {axis}, of which all values are always combined"));
+                }
+                if seen.contains(axis) {
+                    return Err(format!("paired names {axis} twice"));
+                }
+                seen.push(*axis);
+                let (own, of_first) = (self.axes.values(*axis).len(), self.axes.values(*first).len());
+                if own != of_first {
+                    return Err(format!(
+                        "paired names {first} with {of_first} values and {axis} with {own}: they need as many"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Changes, find};
+    use crate::schedule::{self, Room};
+    use storebench_core::cell::Cell;
+    use storebench_core::stores::NULL;
+
+    const SIZES: [&str; 2] = ["100B..1KiB", "10KiB..100KiB"];
+
+    fn quick() -> Plan {
+        let mut plan = find("crud").unwrap();
+        plan.apply_preset("quick").unwrap();
+        plan.axes.set(Axis::STORE, [Value::word("null")]);
+        plan
+    }
+
+    /// The sizes and counts of a plan's cells, at one guarantee.
+    fn pairs(plan: &Plan) -> Vec<String> {
+        let mut plan = plan.clone();
+        plan.axes.cut(Axis::GUARANTEE, 1);
+        let (cells, left_out) =
+            schedule::cells(&plan, &[NULL], &[Room::unbounded("here")], &|_| None).unwrap();
+        let all = || cells.iter().chain(left_out.iter().map(|left| &left.cell));
+        assert_eq!(plan.combinations(1), all().count() as u64, "as many as are made");
+        all().map(|cell: &Cell| format!("{}/{}", cell.record_size(), cell.records())).collect()
+    }
+
+    #[test]
+    fn a_quick_run_has_many_small_records_and_fewer_large_ones() {
+        let mut plan = quick();
+        let expected = ["100B..1KiB/10000..50000", "10KiB..100KiB/1000..5000"];
+        assert_eq!(pairs(&plan), expected);
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!((&again.paired, pairs(&again)), (&plan.paired, expected.map(str::to_owned).into()));
+        plan.axes_one_at_a_time = true;
+        assert_eq!(pairs(&plan), expected, "a pair is varied as one axis");
+    }
+
+    #[test]
+    fn who_names_an_axis_combines_it_again() {
+        let mut plan = quick();
+        plan.apply(Changes::on(Axis::RECORDS, [Axis::RECORDS.read("100..500").unwrap()])).unwrap();
+        assert_eq!(pairs(&plan), SIZES.map(|size| format!("{size}/100..500")));
+        let mut plan = quick();
+        plan.apply(Changes::on(Axis::DATA, [Value::word("compressible")])).unwrap();
+        assert_eq!(pairs(&plan).len(), 2, "another axis leaves them paired");
+    }
+
+    #[test]
+    fn axes_that_cannot_go_together_are_refused() {
+        let wrong = |paired: &[&[Axis]], change: fn(&mut Plan)| {
+            let mut plan = quick();
+            plan.paired = paired.iter().map(|pair| pair.to_vec()).collect();
+            change(&mut plan);
+            Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err().message
+        };
+        let (records, size) = (Axis::RECORDS, Axis::RECORD_SIZE);
+        for (paired, says) in [
+            (&[&[][..]][..], "paired has an empty list"),
+            (&[&[records]], "paired names records alone"),
+            (
+                &[&[records, Axis::GUARANTEE]],
+                "paired names guarantee, of which all values are always combined",
+            ),
+            (&[&[records, Axis::CHURN]], "paired names churn, which is not an axis of the workload crud"),
+            (&[&[records, size], &[size, records]], "paired names record_size twice"),
+            (
+                &[&[records, Axis::DATA]],
+                "paired names records with 2 values and data with 1: they need as many",
+            ),
+        ] {
+            let message = wrong(paired, |_| {});
+            assert!(message.contains(says), "{message}");
+        }
+        let cut = wrong(&[&[records, size]], |plan| plan.axes.cut(Axis::RECORD_SIZE, 1));
+        assert!(cut.contains("they need as many"), "{cut}");
+    }
+}
