@@ -70,7 +70,7 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     assert!(further.into_iter().any(|further| words.contains(further)), "{said}");
     let counted = scratch.storebench("run crud --quick --trials 2 --dry-run").ends(Exit::Success);
     assert!(counted.out.contains("each run 2 times") && !counted.out.contains("further"), "{counted}");
-    assert!(said.out.contains(" of disk, and ") && said.out.contains(" of memory beside caches"), "{said}");
+    assert!(said.out.contains(" of disk, and ") && said.out.contains(" of memory without caches"), "{said}");
     let recovery = "With its recovery check it must find up to ";
     assert!(!said.out.contains(recovery), "{said}");
     let checked = scratch.storebench("run crud --quick --recovery 100000 --dry-run").ends(Exit::Success);
