@@ -85,6 +85,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     if let Some(folder) = kept {
         tell(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
+    print(&format!("\n{}", advice.closing(style())))?;
     match best.filter(|_| args.tune) {
         Some(store) => tune_best(stores, store, &question, args),
         None => Ok(Exit::Success),
