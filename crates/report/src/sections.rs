@@ -21,6 +21,9 @@ mod trends;
 mod verdicts;
 mod weakest;
 
+pub use self::cuts::SECTION as CUTS;
+use crate::data::merge::Merged;
+use crate::report::Report;
 use crate::section::Section;
 
 /// Every section, in the order in which reports show them.
@@ -45,6 +48,20 @@ pub const SECTIONS: &[&Section] = &[
     &giving_back_beside::SECTION,
     &verdicts::SECTION,
 ];
+
+/// The answers of studies that ask something else than which store is the fastest: what lost what, what is furthest behind, what settings are
+/// worth, where data outgrow the memory.
+pub fn answers(report: &Report<'_>) -> Vec<String> {
+    let merged = report.merged;
+    let all: [(&Section, fn(&Merged<'_>) -> Vec<String>); 4] = [
+        (&cuts::SECTION, cuts::answer),
+        (&weakest::SECTION, |merged| weakest::answer(merged).into_iter().collect()),
+        (&effects::SECTION, |merged| effects::answer(merged).into_iter().collect()),
+        (&sizes::SECTION, sizes::answer),
+    ];
+    let there = all.into_iter().filter(|(section, _)| !report.blocks(section).is_empty());
+    there.flat_map(|(_, answer)| answer(merged)).collect()
+}
 
 /// The section of this name.
 pub fn find(name: &str) -> Option<&'static Section> {
