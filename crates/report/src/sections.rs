@@ -22,7 +22,6 @@ mod verdicts;
 mod weakest;
 
 pub use self::cuts::SECTION as CUTS;
-use crate::data::merge::Merged;
 use crate::report::Report;
 use crate::section::Section;
 
@@ -53,14 +52,12 @@ pub const SECTIONS: &[&Section] = &[
 /// worth, where data outgrow the memory.
 pub fn answers(report: &Report<'_>) -> Vec<String> {
     let merged = report.merged;
-    let all: [(&Section, fn(&Merged<'_>) -> Vec<String>); 4] = [
-        (&cuts::SECTION, cuts::answer),
-        (&weakest::SECTION, |merged| weakest::answer(merged).into_iter().collect()),
-        (&effects::SECTION, |merged| effects::answer(merged).into_iter().collect()),
-        (&sizes::SECTION, sizes::answer),
-    ];
-    let there = all.into_iter().filter(|(section, _)| !report.blocks(section).is_empty());
-    there.flat_map(|(_, answer)| answer(merged)).collect()
+    let there = |section: &Section| !report.blocks(section).is_empty();
+    let mut all = if there(&cuts::SECTION) { cuts::answer(merged) } else { Vec::new() };
+    all.extend(there(&weakest::SECTION).then(|| weakest::answer(merged)).flatten());
+    all.extend(there(&effects::SECTION).then(|| effects::answer(merged)).flatten());
+    all.extend(there(&sizes::SECTION).then(|| sizes::answer(merged)).into_iter().flatten());
+    all
 }
 
 /// The section of this name.

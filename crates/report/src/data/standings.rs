@@ -15,7 +15,7 @@ use super::matrix::{Contest, Figure, Matrix};
 use super::merge::{Group, GroupKey, Merged};
 use super::names::joined;
 use crate::brief;
-use crate::judge::combinations::{Together, is_won_by, leaders, nearest_of_all, times_worse, together};
+use crate::judge::combinations::{Together, is_won_by, leaders, times_worse, together};
 use crate::judge::danger::shown;
 use crate::judge::place::Contender;
 use crate::layout::Position;
@@ -313,8 +313,8 @@ impl Known<'_, '_> {
         if take.is_empty() {
             answer.best_at = self.best_at(&compared);
         }
-        let first =
-            take.first().copied().or_else(|| Some(nearest_of_all(&judged)?.store)).unwrap_or_default();
+        // Without one to take there is nothing to be slower than.
+        let first = take.first().copied().unwrap_or_default();
         answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
         let named =
             |store: &str| Named { store: self.name(store), times: against(&operations, store, first) };
@@ -406,7 +406,7 @@ impl Known<'_, '_> {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
                     let own = find(contest, store)?;
                     Some(Shown {
-                        figure: own.figure.clone(),
+                        figure: own.figure,
                         height: height(figure, contest, own),
                         wins: is_won_by(&contest.contenders, store) && contest.contenders.len() > 1,
                     })
