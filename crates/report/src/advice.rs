@@ -125,6 +125,11 @@ impl Advice {
         terminal::text(self, snippet, style)
     }
 
+    /// The answer once more in a line, which stands last.
+    pub fn closing(&self, style: Style) -> String {
+        terminal::closing(self, style)
+    }
+
     /// The answer as a section of the page.
     pub fn html(&self, snippet: Option<&str>) -> Html {
         html::section(self, snippet)

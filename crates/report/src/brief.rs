@@ -1,45 +1,242 @@
-//! The end of a run in a few lines, before its tables: what to use, how sure that is, what to do next.
+//! The first lines of every output: what was measured, what to take for each guarantee, what is riskier, how sure that is, what to do next.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use storebench_core::units::{grouped, rough_duration};
+use indexmap::IndexMap;
+use storebench_core::cell::Axis;
+use storebench_core::store::Loss;
+use storebench_core::units::{counted, grouped, rough_duration, three_digits};
 use storebench_host::run::Run;
 
+use crate::data::contention;
 use crate::data::matrix::Matrix;
-use crate::page;
+use crate::data::merge::Merged;
+use crate::data::names::and;
+use crate::data::standings::{Answer, Named, Risk, Standings, took};
+use crate::layout::{Position, words};
 use crate::report::Report;
+use crate::sections;
 use crate::terminal::grid::{Style, wrap};
 
-/// Groups, such as guarantees, that are answered before the rest is only counted.
+/// Lines in all, and those of a study's own answer and of a busy machine.
+const MOST: usize = 6;
 const ANSWERED: usize = 3;
+
+/// Stores in a line that are named before the rest is only counted.
+const NAMED: usize = 4;
+
+/// Positions that the first line names.
+const SIZES: usize = 2;
 
 /// Trials of the run that is named as the next, where this one has fewer.
 const MANY: u32 = 7;
 
+/// The lines of an answer.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// What was measured, and what to take.
+    pub first: Vec<String>,
+    /// The stores that are riskier.
+    pub danger: Option<String>,
+    /// How sure that is, and what to do next.
+    pub last: Option<String>,
+}
+
+impl Lines {
+    /// All of them, in their order.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.first.iter().chain(&self.danger).chain(&self.last).map(String::as_str)
+    }
+}
+
 /// The lines, each ended, and an empty one; nothing where no two stores can be compared.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    let answers = page::answers(report);
+    let lines: String = lines(report).all().map(|line| wrap(line, style.width, "  ")).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+/// The lines.
+pub fn lines(report: &Report<'_>) -> Lines {
+    let merged = report.merged;
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, not_judged, all] = compared(&matrices);
-    let (Some(run), true) = (report.merged.runs.first(), all > 0) else { return String::new() };
-    let mut lines: Vec<String> =
-        answers.iter().take(ANSWERED).map(|(name, answer)| format!("{name}: {answer}")).collect();
-    if answers.len() > ANSWERED {
-        lines.push(format!("And {} more, each with a table below.", answers.len() - ANSWERED));
-    }
+    let own = sections::answers(report);
+    let (Some(run), true) = (merged.runs.first(), all > 0 || !own.is_empty()) else {
+        return Lines::default();
+    };
+    let compared: Vec<&Standings> = report
+        .standings()
+        .iter()
+        .filter(|one| one.answers.iter().any(|(_, answer)| is_compared(answer)))
+        .collect();
+    let crowded = if not_judged > 0 { contention::lines(merged) } else { Vec::new() };
+    let mut lines = vec![measured(report)];
+    // A study that asks something else begins with its own answer; next to power cuts too few trials of speed need no word.
+    let has_cuts = !report.blocks(&sections::CUTS).is_empty();
+    lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
+    let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
+    let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
+    let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
     let trials = Trials::of(run);
-    lines.extend(matrices.iter().take(ANSWERED).flat_map(|matrix| {
-        let at = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
-        matrix.dangers.iter().map(move |danger| format!("Danger, {at}: {danger}"))
-    }));
-    lines.push(sure(decided, all - not_judged, &trials));
-    lines.push(match not_judged {
-        0 => next(&trials, decided < all),
-        _ => "Next: the same with nothing else running.".to_owned(),
-    });
-    let lines: String = lines.iter().map(|line| wrap(line, style.width, "  ")).collect();
-    format!("{lines}\n")
+    let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
+    let next = sure.as_ref().map(|_| next(&trials, decided < all));
+    let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
+    let (danger, last) = (riskier(&compared), Some(last).filter(|last| !last.is_empty()));
+    let room = MOST.saturating_sub(lines.len() + danger.iter().chain(&last).count());
+    let named = if told.len() > room { room.saturating_sub(1) } else { told.len() };
+    lines.extend(told.iter().take(named).cloned());
+    if told.len() > named {
+        lines.push(format!("And {} more, each below.", told.len() - named));
+    }
+    Lines { first: lines, danger, last }
+}
+
+fn is_compared(answer: &Answer) -> bool {
+    answer.not_judged.1 > 0
+}
+
+/// What was measured, where, and how long that took.
+fn measured(report: &Report<'_>) -> String {
+    let merged = report.merged;
+    let tables = || report.standings().iter().flat_map(|one| &one.tables);
+    let mut at: Vec<&Position> = tables().map(|table| &table.at).filter(|at| !at.is_empty()).collect();
+    at.sort();
+    at.dedup();
+    let sizes = match at.len() {
+        0 => None,
+        1..=SIZES => Some(and(&at.into_iter().map(in_short).collect::<Vec<_>>())),
+        many => Some(counted(many, "combination")),
+    };
+    let took = took(merged).map(|took| format!("{} of trials", rough_duration(took)));
+    let parts = sizes.into_iter().chain(place(merged)).chain(took);
+    parts.collect::<Vec<_>>().join("; ") + "."
+}
+
+/// A position as people say it: `100 records of 1B..1KiB, compressible`.
+pub(crate) fn in_short(at: &Position) -> String {
+    let size = at.value(Axis::RECORD_SIZE).map(|size| words::short(Axis::RECORD_SIZE, size));
+    let records = at.value(Axis::RECORDS).map(|records| (Axis::RECORDS.def().words)(records));
+    let (Some(size), Some(records)) = (size, records) else { return words::position_in_full(at) };
+    let others = words::position_in_full(&at.without(Axis::RECORD_SIZE).without(Axis::RECORDS));
+    if others.is_empty() { format!("{records} of {size}") } else { format!("{records} of {size}, {others}") }
+}
+
+/// The machine, and the disk where there is one.
+fn place(merged: &Merged<'_>) -> Option<String> {
+    let headers = || merged.runs.iter().map(|run| &run.header);
+    let mut machines: Vec<&str> = headers().map(|header| header.hardware.as_str()).collect();
+    machines.sort_unstable();
+    machines.dedup();
+    let mut places: Vec<String> = headers()
+        .flat_map(|header| &header.places)
+        .map(|place| {
+            let known = [place.file_system.as_deref(), place.device.as_deref()];
+            known.into_iter().flatten().collect::<Vec<_>>().join(" on ")
+        })
+        .collect();
+    places.sort();
+    places.dedup();
+    let at = match (machines.as_slice(), places.as_slice()) {
+        ([], _) => return None,
+        ([machine], [place]) if !place.is_empty() => format!("{machine}, {place}"),
+        ([machine], [] | [_]) => (*machine).to_owned(),
+        ([machine], several) => format!("{machine}, {}", counted(several.len(), "place")),
+        (several, _) => counted(several.len(), "machine"),
+    };
+    Some(format!("on {at}"))
+}
+
+/// A group's answer: what to take, what is too close to call, how much slower the others are.
+fn of_group(one: &Standings) -> String {
+    let name = match one.meaning {
+        Some(meaning) => format!("{} (a write {meaning})", one.name),
+        None => one.name.clone(),
+    };
+    let answer = |(at, answer): &(String, Answer)| match at.is_empty() {
+        true => in_words(answer),
+        false => format!("{at}: {}", in_words(answer)),
+    };
+    format!("{name}: {}.", one.answers.iter().map(answer).collect::<Vec<_>>().join(". "))
+}
+
+fn in_words(answer: &Answer) -> String {
+    let mut parts = Vec::new();
+    match (answer.take.as_slice(), answer.not_judged) {
+        ([], (not_judged, all)) if not_judged > 0 => {
+            parts.push(format!("not judged in {not_judged} of {all} comparisons"));
+        }
+        ([], _) => parts.push("no store is the best throughout".to_owned()),
+        (take, _) if answer.is_open => {
+            parts.push(format!("too few trials to name one: {}", with_times(take)));
+        }
+        ([first, close @ ..], (_, all)) => {
+            let often = match answer.won {
+                won if won == all => String::new(),
+                won => format!(
+                    " (best or too close in {} of {} comparisons)",
+                    grouped(won as u64),
+                    grouped(all as u64)
+                ),
+            };
+            parts.push(format!("take {}{often}", first.store));
+            parts.extend((!close.is_empty()).then(|| format!("too close to call: {}", with_times(close))));
+        }
+    }
+    let best_at = answer.best_at.iter().take(NAMED);
+    let best_at: Vec<String> =
+        best_at.map(|(store, operations)| format!("{store} at {}", and(operations))).collect();
+    parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
+    let is_named = !answer.take.is_empty() && !answer.others.is_empty();
+    parts.extend(is_named.then(|| format!("slower: {}", with_times(&answer.others))));
+    parts.join("; ")
+}
+
+/// The first of some stores with their factors, the rest counted.
+fn with_times(all: &[Named]) -> String {
+    let named: Vec<String> = all.iter().take(NAMED).map(Named::in_words).collect();
+    match all.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+impl Named {
+    fn in_words(&self) -> String {
+        self.times
+            .map_or_else(|| self.store.clone(), |times| format!("{} {}x", self.store, three_digits(times)))
+    }
+}
+
+/// The stores that are not ranked: of those that are faster what a power cut can cost and how often that was seen, of the others their names.
+fn riskier(all: &[&Standings]) -> Option<String> {
+    let (mut faster, mut others) = (Vec::new(), Vec::new());
+    for one in all {
+        let at = one.name.replacen("Guarantee", "guarantee", 1);
+        let mut here: IndexMap<&str, &Risk> = IndexMap::new();
+        for risk in one.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
+            here.entry(&risk.named.store).or_insert(risk);
+        }
+        let (quick, slow): (Vec<&Risk>, Vec<&Risk>) =
+            here.into_values().partition(|risk| risk.named.times.is_some_and(|times| times < 1.0));
+        faster.extend(
+            quick.iter().map(|risk| format!("{} ({at}): {}", risk.named.in_words(), risk.in_words())),
+        );
+        let slow: Vec<&str> = slow.iter().map(|risk| risk.named.store.as_str()).collect();
+        others.extend((!slow.is_empty()).then(|| format!("{} ({at})", slow.join(", "))));
+    }
+    let told = [("Faster but riskier", faster), ("Riskier", others)];
+    let told = told.into_iter().filter(|(_, stores)| !stores.is_empty());
+    let told: Vec<String> = told.map(|(what, stores)| format!("{what}: {}.", stores.join("; "))).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+impl Risk {
+    /// What a power cut can cost, why, and how often that was seen.
+    pub fn in_words(&self) -> String {
+        let seen = if self.seen.is_empty() { String::new() } else { format!(" ({})", self.seen) };
+        format!("a power cut {}{seen}", self.loss.unwrap_or(Loss::Whole))
+    }
 }
 
 /// The comparisons in which one store is best, those that are not judged, and all that there are.
@@ -77,6 +274,7 @@ impl Trials {
     }
 }
 
+/// How sure the answer is, by how many comparisons one store is best in.
 fn sure(decided: usize, all: usize, trials: &Trials) -> String {
     let trials = match trials {
         Trials { fewest, most, .. } if fewest < most => format!("{fewest} to {most} trials"),
@@ -85,7 +283,6 @@ fn sure(decided: usize, all: usize, trials: &Trials) -> String {
     };
     let with = format!("with {trials} of each store");
     match (decided, all) {
-        (_, 0) => "How sure: no store is named.".to_owned(),
         (0, _) if trials == "1 trial" => format!("How sure: {with} there are candidates, and no winner."),
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
@@ -137,23 +334,21 @@ mod tests {
     }
 
     #[test]
-    fn three_lines_say_what_to_use_how_sure_that_is_and_what_to_do_next() {
+    fn the_first_lines_say_what_to_take_how_sure_that_is_and_what_to_do_next() {
         let clear = told(5, |number| 200_000.0 + number as f64);
         let lines: Vec<&str> = clear.lines().collect();
         assert!(
-            lines[0].starts_with("Guarantee process: lmdb is the best everywhere. Prefer lmdb for insert,"),
+            lines[0].starts_with("100 records of 1B..1KiB, incompressible; on box, ext4 on nvme0n1; 2"),
             "{clear}"
         );
-        assert_eq!(
-            lines[lines.len() - 3..],
-            [
-                "How sure: in all 6 comparisons one store is best, with 5 trials of each store.",
-                "Next: storebench advise answers for your own records.",
-                ""
-            ]
-        );
+        let says =
+            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; slower:";
+        assert!(clear.replace("\n  ", " ").contains(says), "{clear}");
+        assert!(clear.replace("\n  ", " ").contains("redb 1.99x, sqlite 8.93x."), "{clear}");
+        let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";
+        assert!(clear.replace("\n  ", " ").contains(last), "{clear}");
         assert!(clear.lines().all(|line| line.chars().count() <= 100), "{clear}");
-        let open = told(2, |number| 101_000.0 + number as f64);
+        let open = told(2, |number| 101_000.0 + number as f64).replace("\n  ", " ");
         assert!(
             open.contains("in none of 6 comparisons is one store best, with 2 trials of each store."),
             "{open}"
@@ -163,17 +358,22 @@ mod tests {
     }
 
     #[test]
-    fn beside_other_programs_nothing_is_named_and_no_trials_are_advised() {
+    fn beside_other_programs_that_is_said_first_and_only_a_quiet_machine_is_asked_for() {
         let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(1800.0)];
         let mut run = blocks("box", &vec![block; 3]);
         run.header.environment.cores = 2;
         run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(1.8));
         let merged = Merged::new(std::slice::from_ref(&run), &[]);
         let told = text(&Report::new(&merged), Style { width: 200, colour: false });
-        assert!(told.contains("Not judged: 4 of 6 comparisons, as other"), "not by time: {told}");
-        assert!(told.contains("How sure: in all 2 comparisons one store is best, with 3"), "{told}");
-        assert!(told.contains("Next: the same with nothing else running.") && !told.contains("--trials"));
-        assert!(!told.contains("Prefer lmdb for insert"), "{told}");
+        assert!(told.starts_with("Not judged") && told.contains("kept 1.80 of 2 processors"), "{told}");
+        assert!(told.contains("not judged in 4 of 4 comparisons"), "not by time: {told}");
+        assert!(
+            !told.contains("--trials")
+                && !told.contains("How sure")
+                && !told.contains("take lmdb")
+                && !told.contains("Next:"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -187,6 +387,7 @@ mod tests {
         let run = blocks("box", &all);
         let merged = Merged::new(std::slice::from_ref(&run), &[]);
         let told = text(&Report::new(&merged), Style { width: 100, colour: false });
+        let told = told.replace("\n  ", " ");
         assert!(told.contains("with 3 to 6 trials of each store"), "{told}");
         // One trial of each takes 2 x 1.5 s, whatever they had.
         assert!(told.contains("--trials 7 takes about 21 s"), "{told}");

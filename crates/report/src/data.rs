@@ -37,6 +37,7 @@ pub(crate) mod scope;
 pub mod sizes;
 pub mod slowdown;
 pub(crate) mod spread;
+pub mod standings;
 pub(crate) mod summary;
 pub mod undecided;
 pub mod why;

@@ -23,6 +23,7 @@ mod rounds;
 pub(crate) mod section;
 mod settings;
 mod sizes;
+mod standings;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -44,18 +45,13 @@ use crate::data::merge::{GroupKey, Merged};
 use crate::data::pace;
 use crate::data::rule::rule_text;
 use crate::data::spread;
+use crate::data::standings::are_short;
 use crate::judge::Rule;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
 use crate::report::Report;
 use crate::section::Stands;
 use crate::sections::SECTIONS;
-
-/// The answer of each group in short, by the group's name, as text.
-pub fn answers(report: &Report<'_>) -> Vec<(String, String)> {
-    let leads = answer::leads(report.merged, report.readable());
-    leads.into_iter().map(|(name, lead)| (name, lead.text())).collect()
-}
 
 const PAGE: &str = include_str!("page/page.html");
 pub(crate) const STYLE: &str = include_str!("page/style.css");
@@ -128,11 +124,12 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         report.blocks(section);
     });
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 19] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 20] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
-        ("answer", &|| answer::below(merged, matrices, led)),
+        ("standings", &|| if led { Html::default() } else { standings::html(report) }),
+        ("answer", &|| answer::below(merged, matrices, led || are_short(report.standings(), report))),
         ("floor", &|| {
             let lines = floor::lines(&merged.floors).into_iter().chain(pace::line(merged));
             let lines = lines.chain(clients::lines(merged));

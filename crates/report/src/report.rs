@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::data::matrix::{Matrix, matrix};
 use crate::data::merge::Merged;
+use crate::data::standings::{Standings, standings};
 use crate::section::{Block, Section};
 use crate::sections::SECTIONS;
 
@@ -16,6 +17,7 @@ pub struct Report<'m> {
     pub merged: &'m Merged<'m>,
     matrices: OnceLock<Vec<Option<Matrix>>>,
     readable: OnceLock<Vec<Option<Matrix>>>,
+    standings: OnceLock<Vec<Standings>>,
     blocks: Vec<OnceLock<Vec<Block>>>,
 }
 
@@ -26,6 +28,7 @@ impl<'m> Report<'m> {
             merged,
             matrices: OnceLock::new(),
             readable: OnceLock::new(),
+            standings: OnceLock::new(),
             blocks: SECTIONS.iter().map(|_| OnceLock::new()).collect(),
         }
     }
@@ -41,6 +44,11 @@ impl<'m> Report<'m> {
         let of =
             |matrix: &Option<Matrix>| Some(matrix.as_ref()?.readable(&self.merged.readable).into_owned());
         self.readable.get_or_init(|| self.matrices().par_iter().map(of).collect())
+    }
+
+    /// The standings of each group in which any store has a figure.
+    pub fn standings(&self) -> &[Standings] {
+        self.standings.get_or_init(|| standings(self))
     }
 
     /// The blocks of a section of the table.

@@ -31,7 +31,7 @@ pub struct Section {
 /// Where a section stands in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
-    /// As [`Stands::Above`], before the others; in the terminal before how often each store won.
+    /// As [`Stands::Above`], before the others; in the terminal within the summary.
     First,
     /// Below the answer: there also without scripts.
     Above,

@@ -21,6 +21,8 @@ mod trends;
 mod verdicts;
 mod weakest;
 
+pub use self::cuts::SECTION as CUTS;
+use crate::report::Report;
 use crate::section::Section;
 
 /// Every section, in the order in which reports show them.
@@ -45,6 +47,18 @@ pub const SECTIONS: &[&Section] = &[
     &giving_back_beside::SECTION,
     &verdicts::SECTION,
 ];
+
+/// The answers of studies that ask something else than which store is the fastest: what lost what, what is furthest behind, what settings are
+/// worth, where data outgrow the memory.
+pub fn answers(report: &Report<'_>) -> Vec<String> {
+    let merged = report.merged;
+    let there = |section: &Section| !report.blocks(section).is_empty();
+    let mut all = if there(&cuts::SECTION) { cuts::answer(merged) } else { Vec::new() };
+    all.extend(there(&weakest::SECTION).then(|| weakest::answer(merged)).flatten());
+    all.extend(there(&effects::SECTION).then(|| effects::answer(merged)).flatten());
+    all.extend(there(&sizes::SECTION).then(|| sizes::answer(merged)).into_iter().flatten());
+    all
+}
 
 /// The section of this name.
 pub fn find(name: &str) -> Option<&'static Section> {

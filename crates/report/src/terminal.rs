@@ -5,6 +5,7 @@ pub(crate) mod findings;
 pub mod grid;
 pub mod published;
 pub(crate) mod section;
+pub(crate) mod standings;
 mod summary;
 mod table;
 
@@ -18,9 +19,11 @@ use storebench_core::units::grouped;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
+use crate::brief;
 use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, joined, store_style};
+use crate::data::standings::are_short;
 use crate::data::{clock, rule::rule_text, spread};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
@@ -28,8 +31,8 @@ use crate::report::Report;
 use crate::section::{Block, Section, Stands, Table};
 use crate::sections::SECTIONS;
 
-/// The summary, then one matrix of winners per machine, guarantee, place and so on, then the sections; last the verdicts on published
-/// findings.
+/// The answer, the tables of stores, the summary, one matrix of winners per machine, guarantee, place and so on, then the sections; last the
+/// verdicts on published findings.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
     let told_below: String = SECTIONS
         .iter()
@@ -37,19 +40,47 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         .map(|section| of(report, section, style, false))
         .collect();
     let ranges = ranges_legend(report, false, style);
-    winners(report, style) + &told_below + &ranges + &findings::text(report.merged, style)
+    first_screen(report, style)
+        + &summary::text(report.merged, &readable(report), &first(report, style, false), style)
+        + &winners(report, true, style)
+        + &told_below
+        + &ranges
+        + &findings::text(report.merged, style)
 }
 
-/// The same with the verdicts only counted, for the end of a run.
-pub fn brief(report: &Report<'_>, style: Style) -> String {
-    winners(report, style)
+/// The end of a run: the answer, the tables of stores, or the winners where those are too long, and what needs a word; the verdicts are only
+/// counted.
+pub fn at_end(report: &Report<'_>, style: Style) -> String {
+    let is_short = are_short(report.standings(), report);
+    first_screen(report, style)
+        + &summary::notes(report.merged, &readable(report), style)
+        + &first(report, style, false)
+        + &winners(report, !is_short, style)
         + &ranges_legend(report, false, style)
         + &findings::counts_text(report.merged, style)
 }
 
-fn winners(report: &Report<'_>, style: Style) -> String {
-    let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let mut out = summary::text(report.merged, &matrices, &first(report, style, false), style);
+/// The answer, and the tables of stores where they are short.
+fn first_screen(report: &Report<'_>, style: Style) -> String {
+    let mut out = brief::text(report, style);
+    if are_short(report.standings(), report) {
+        out.push_str(&standings::text(report.standings(), style));
+        for line in [standings::LEGEND, report.merged.memory.note()] {
+            out.push_str(&wrap(line, style.width, "  "));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn readable<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
+    report.readable().iter().flatten().collect()
+}
+
+/// The matrices, if they are asked for, with the sections of the end and the legend.
+fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
+    let matrices = if with_matrices { readable(report) } else { Vec::new() };
+    let mut out = String::new();
     for matrix in &matrices {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
@@ -66,8 +97,9 @@ fn winners(report: &Report<'_>, style: Style) -> String {
 
 /// The summary, then the figures of all stores, with intervals, then all of the sections.
 pub fn full(report: &Report<'_>, style: Style) -> String {
-    let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let mut out = summary::text(report.merged, &matrices, &first(report, style, true), style);
+    let matrices = readable(report);
+    let mut out = brief::text(report, style);
+    out.push_str(&summary::text(report.merged, &matrices, &first(report, style, true), style));
     let (figures, ranges) = table::text(report.merged, &matrices, style);
     out.push_str(&figures);
     later().for_each(|section| out.push_str(&of(report, section, style, true)));

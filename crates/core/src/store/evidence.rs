@@ -26,6 +26,18 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// All that was found of a store at a guarantee, on disks that tear pages and on others; `None` where nothing was looked at. The
+    /// version and the file systems are those of the first.
+    pub fn together(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
+        let own = all.iter().filter(|one| one.guarantee == guarantee).cloned();
+        own.reduce(|sum, other| Evidence {
+            states: sum.states + other.states,
+            harms: std::array::from_fn(|harm| Some(sum.harms[harm]? + other.harms[harm]?)),
+            torn: sum.torn && other.torn,
+            ..sum
+        })
+    }
+
     /// The states with a kind of harm.
     pub fn of(&self, harm: Harm) -> u64 {
         self.harms[harm as usize].unwrap_or_default()
@@ -38,33 +50,24 @@ impl Evidence {
         Harm::ALL.into_iter().filter(is_shown).filter(|harm| harm.is_danger(self.guarantee))
     }
 
-    /// As in `power: none of 600 (ext4, xfs, btrfs)`, or `power: 2 broke while it was created, of 600 (ext4)`.
+    /// In a sentence, the same in every output: `power: of 600 power cuts none did harm (version 1.23; ext4, xfs).`
     pub fn in_words(&self) -> String {
-        let torn = if self.torn { ", disk that tears pages" } else { "" };
-        format!(
-            "{}{torn}: {} of {} ({})",
-            self.guarantee,
-            self.harms_in_words(),
-            grouped(self.states),
-            self.places()
-        )
-    }
-
-    /// The numbers of states by their harm: `none`, or `2 broke while it was created,`.
-    pub fn harms_in_words(&self) -> String {
         let is_any = |harm: &Harm| self.of(*harm) > 0;
         let told = |harm: Harm| {
             let is_unclear = harm == Harm::ByHand && self.harms[Harm::Created as usize].is_none();
             let or = if is_unclear { " or broke while it was created" } else { "" };
-            format!("{} {}{or},", grouped(self.of(harm)), harm.words())
+            format!("{} {}{or}", grouped(self.of(harm)), harm.words())
         };
         let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
-        if told.is_empty() { "none".into() } else { told.join(" ") }
-    }
-
-    /// The file systems in words, as in `ext4, xfs`.
-    pub fn places(&self) -> String {
-        self.file_systems.replace(' ', ", ")
+        let told = if told.is_empty() { "none did harm".into() } else { told.join(", ") };
+        format!(
+            "{}: of {} power cuts {told} (version {}; {}{}).",
+            self.guarantee,
+            grouped(self.states),
+            self.version,
+            self.file_systems.replace(' ', ", "),
+            if self.torn { "; on a disk that tears pages" } else { "" }
+        )
     }
 
     /// Whether it was found with this version, whatever its system's name and what follows its numbers.
@@ -93,8 +96,8 @@ mod tests {
             states: 1_600,
             harms: [0, 2, 3, 0, 0].map(Some),
         };
-        let told = "2 needed a hand to open, 3 broke while it was created, of 1,600 (ext4, xfs)";
-        assert_eq!(one.in_words(), format!("power, disk that tears pages: {told}"));
+        let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs; on a disk that tears pages).";
+        assert_eq!(one.in_words(), format!("power: of 1,600 power cuts {told}"));
         let dangers =
             |guarantee, harms| Evidence { guarantee, harms, ..one.clone() }.dangers().collect::<Vec<_>>();
         assert_eq!(dangers(Guarantee::Power, one.harms), [Harm::ByHand]);
@@ -107,7 +110,13 @@ mod tests {
         assert_eq!(dangers(Guarantee::Power, torn), [Harm::Torn, Harm::Hole]);
         assert!(dangers(Guarantee::Process, torn).is_empty());
         let none = Evidence { harms: [Some(0); 5], torn: false, ..one.clone() };
-        assert_eq!(none.in_words(), "power: none of 1,600 (ext4, xfs)");
+        let told = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
+        assert_eq!(none.in_words(), told);
+        let both = Evidence::together(&[none, Evidence { harms: unknown, ..one.clone() }], Guarantee::Power)
+            .unwrap();
+        let told = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
+        assert_eq!(both.in_words(), told);
+        assert_eq!(Evidence::together(&[both], Guarantee::Process), None);
         assert!(one.is_of("Linux 6.18.44-cloud") && one.is_of("6.18.44") && !one.is_of("6.18.4"));
     }
 }

@@ -207,6 +207,38 @@ pub fn sure(advice: &Advice) -> String {
     }
 }
 
+/// The answer once more in a line: the store, its time, and how sure that is.
+pub fn closing(advice: &Advice) -> String {
+    let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return String::new() };
+    let tied = others.iter().filter(|other| matches!(other.verdict, Verdict::Tied(_)));
+    let tied: Vec<String> = tied.map(|other| name(advice, other)).collect();
+    let next = |second: &Candidate, ratio: Ratio| {
+        format!("{} is next, {}", second.store, worse(advice.question.goal, ratio.ratio.value))
+    };
+    let certainty = match others.first().map(|second| (second, second.verdict, second.times_worse)) {
+        _ if !tied.is_empty() => format!("too close to call with {}", tied.join(", ")),
+        None => "no other store was measured as often".to_owned(),
+        Some((_, Verdict::NotJudged(_), _)) => {
+            "not judged, as other programs left too few processors".to_owned()
+        }
+        Some((second, Verdict::Worse(Rule::Interval), Some(ratio))) => {
+            format!("sure: {}", next(second, ratio))
+        }
+        Some((second, _, Some(ratio))) => {
+            format!("not sure: {}, {}", next(second, ratio), times_measured(ratio.blocks))
+        }
+        Some((second, _, None)) => format!("not sure: {} was never measured beside it", second.store),
+    };
+    format!(
+        "{} {} {}, {} an operation, guarantee {}; {certainty}.",
+        lead(advice),
+        name(advice, best),
+        best.version,
+        Unit::Nanoseconds.show(best.speed.mean.value),
+        advice.question.guarantee,
+    )
+}
+
 /// The answer for one store that has no rival.
 fn alone(advice: &Advice) -> String {
     if advice.verdict.all().count() > 1 {

@@ -8,6 +8,7 @@ use super::changes::changes;
 use super::clusters;
 use super::ranking::Candidate;
 use super::remarks::{any_will_do, practice, remarks};
+use super::sentences;
 use super::sentences::{
     against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
     ruled_out, sure, trade,
@@ -68,6 +69,11 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
         out.push_str(&for_terminal(snippet));
     }
     out
+}
+
+/// The answer once more in a line.
+pub fn closing(advice: &Advice, style: Style) -> String {
+    wrap(&one_line(&sentences::closing(advice)), style.width, "  ")
 }
 
 fn titled(title: &str, lines: &[String], style: Style) -> String {

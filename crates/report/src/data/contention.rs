@@ -45,7 +45,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let line = |(hardware, (places, load)): (&str, (usize, Contention))| {
         let at = counted(places, "place");
         format!(
-            "Only a store that is twice as fast is named the fastest at {at} on {hardware}: {}. Measure again with nothing else running.",
+            "Not judged, unless twice as fast, at {at} on {hardware}: {}. Measure again with nothing else running.",
             load.words().replacen("Other", "other", 1)
         )
     };
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             said(Some(1.5)),
             [
-                "Only a store that is twice as fast is named the fastest at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
+                "Not judged, unless twice as fast, at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
               Measure again with nothing else running."
             ]
         );

@@ -78,7 +78,7 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
 }
 
 /// The places of a group at `power` of which it can't be seen whether they keep that.
-fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
+pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
     let at_power = group
         .trials
         .iter()

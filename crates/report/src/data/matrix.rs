@@ -89,6 +89,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Whether it is of operations, and of no room that they take.
+    pub fn is_of_operations(&self) -> bool {
+        self.name != SPACE && self.name != MEMORY
+    }
+
     /// The range of some of its figures in words; `None` where there are none.
     pub fn range<'a>(&self, contenders: impl Iterator<Item = &'a Contender>) -> Option<String> {
         let values: Vec<f64> = contenders.map(|contender| contender.figure.mean.value).collect();

@@ -119,6 +119,16 @@ pub fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
         .then_some(nearest.store)
 }
 
+/// The preferred store, and those that are too close to call with it over all combinations: each is too close to call with it in some,
+/// and hardly worse than the best in any. There are none where the preferred one is the best by itself in most. `None` where none is
+/// preferred.
+pub fn leaders<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
+    let first = preferred(all)?;
+    let mut close = rivals(all, first);
+    close.retain(|store| all.iter().all(|ranked| is_near(ranked, store)));
+    Some((first, if is_decided_for(all, first) == Preferred::Surely { Vec::new() } else { close }))
+}
+
 /// The stores that have a figure in at least half of the combinations.
 fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
@@ -203,6 +213,18 @@ mod tests {
         assert_eq!(preferred(&others), Some("near"));
         assert_eq!(is_decided_for(&others, "near"), Preferred::Surely);
         assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
+    }
+
+    #[test]
+    fn leaders_are_close_in_all_combinations() {
+        let all = [
+            contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
+            contest(&[("a", 1.0), ("b", 1.1), ("c", 3.0)]),
+            contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
+        ];
+        assert_eq!(leaders(&slices(&all)), Some(("a", vec!["b"])), "c ties in two, and is far behind in one");
+        assert_eq!(leaders(&slices(&all[1..2])), Some(("a", vec![])), "a is best by itself");
+        assert_eq!(leaders(&[]), None);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use storebench_core::units::grouped;
 use self::preferred::Verdict;
 use crate::data::matrix::{Contest, Figure, MEMORY, Matrix, Row};
 use crate::data::merge::{GroupKey, Merged};
-use crate::data::names::{and, joined};
+use crate::data::names::and;
+use crate::data::standings::{heading, meaning};
 use crate::data::why::Why;
 use crate::layout::Position;
 use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
@@ -23,10 +24,13 @@ const NAMED: usize = 3;
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
 
-/// The section's content; below an answer to a question it is folded, as there is one answer and not two.
-pub fn below(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Html {
+/// The section's content, folded where an answer stands above it: there is one, and not two.
+pub fn below(merged: &Merged<'_>, matrices: &[Option<Matrix>], is_folded: bool) -> Html {
     let all = html(merged, matrices);
-    if led { Html::of(folded("All that was measured for it, operation by operation", all)) } else { all }
+    match is_folded {
+        true => Html::of(folded("All that was measured for it, operation by operation", all)),
+        false => all,
+    }
 }
 
 /// The section's content: groups in which stores can be compared first.
@@ -95,30 +99,6 @@ fn strong(part: impl Part) -> Tag {
     tag("strong").with(part)
 }
 
-/// A group's name, with the machine where there are several.
-fn label(merged: &Merged<'_>, key: &GroupKey) -> String {
-    let label = merged.label(key);
-    let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
-    if several { joined([key.hardware.as_str(), &label]) } else { label }
-}
-
-/// A group's name as a heading.
-fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
-    match (label(merged, key), key.asked) {
-        (label, _) if label.is_empty() => key.hardware.clone(),
-        (label, Some(_)) => format!("Guarantee {label}"),
-        (label, None) => label,
-    }
-}
-
-/// The first sentences of each group's section, by the group's name.
-pub fn leads(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(String, Html)> {
-    let groups = merged.groups.iter().zip(matrices);
-    let compared =
-        groups.filter_map(|(group, matrix)| Some((group, matrix.as_ref().filter(|m| is_compared(m))?)));
-    compared.map(|(group, matrix)| (heading(merged, &group.key), lead(matrix, &verdicts(matrix)))).collect()
-}
-
 /// The verdict on each figure of a matrix.
 fn verdicts(matrix: &Matrix) -> Vec<Verdict<'_>> {
     let mut rows: IndexMap<&str, Vec<&Row>> = IndexMap::new();
@@ -147,7 +127,7 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     tag("section").class("group").with((
         tag("h3").with(heading(merged, key)),
         p(lead).class("lead"),
-        meaning(key).map(note),
+        meaning(key).map(|meaning| note(format!("An acknowledged write {meaning}."))),
         matrix.dangers.iter().map(|danger| p(danger.clone()).class("alert soft")).collect::<Vec<Tag>>(),
         short::table(&verdicts, matrix, &address),
         folded(
@@ -156,17 +136,6 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
         ),
         close(matrix, &address),
     ))
-}
-
-/// The meaning of the tier, for those who meet the word for the first time.
-fn meaning(key: &GroupKey) -> Option<&'static str> {
-    use storebench_core::store::Guarantee;
-    Some(match key.tier? {
-        Guarantee::None => "An acknowledged write may be lost even when the process alone crashes.",
-        Guarantee::Process => "An acknowledged write survives a killed process, but not a power cut.",
-        Guarantee::Power => "An acknowledged write survives a power cut.",
-        Guarantee::Node => "An acknowledged write survives a power cut, and the loss of a machine for good.",
-    })
 }
 
 /// The first of some stores, the rest counted.

@@ -7,7 +7,8 @@ use crate::column::Unit;
 use crate::data::cuts::{Looked, looked};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
-use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share};
+use crate::data::standings::heading;
+use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share, shown};
 use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
 use crate::stats::{Interval, quantile};
 
@@ -114,6 +115,36 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
          How much is lost of what is not synced depends on when the kernel writes back: here early; on a machine that is not short of memory \
          half a minute may pass. An interval is that of cuts of the histories that were recorded here: another recording, in which the kernel wrote at other moments, can have a share outside it.";
     vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
+}
+
+/// What the stores of each group lost, in a line for each.
+pub fn answer(merged: &Merged<'_>) -> Vec<String> {
+    let of = |group| {
+        let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
+        for (store, Looked { cuts, tier, .. }) in looked(merged, group) {
+            let harmed = tier.map_or(0, |tier| shown(&cuts, tier).values().sum());
+            let lost = cuts.states() - cuts.of(Finding::Held);
+            let often =
+                |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());
+            match tier.and_then(|tier| holds(&cuts, tier)) {
+                None => unknown.push(often(lost)),
+                Some(false) => broken.push(often(harmed)),
+                Some(true) if lost > 0 => unpromised.push(often(lost)),
+                Some(true) => kept.push(often(lost)),
+            }
+        }
+        let told = [
+            ("lost what was promised", broken),
+            ("lost only what was not promised", unpromised),
+            ("lost nothing", kept),
+            ("not known", unknown),
+        ];
+        let told = told.into_iter().filter(|(_, stores)| !stores.is_empty());
+        let told: Vec<String> = told.map(|(what, stores)| format!("{what}: {}", stores.join(", "))).collect();
+        let at = heading(merged, &group.key).replacen("Guarantee", "guarantee", 1);
+        (!told.is_empty()).then(|| format!("After power cuts, {at}: {}.", told.join("; ")))
+    };
+    merged.groups.iter().filter_map(of).collect()
 }
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {

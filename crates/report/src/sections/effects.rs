@@ -4,7 +4,7 @@ use storebench_core::units::rough_ns;
 
 use crate::column::Unit;
 use crate::data::effects::{
-    Effects, Interaction, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
+    Effects, Interaction, Known, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
 };
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
@@ -23,6 +23,9 @@ pub const SECTION: Section = Section {
 
 /// The pairs of settings that are shown where not all are.
 const SHOWN: usize = 8;
+
+/// The settings that an answer names.
+const NAMED: usize = 3;
 
 const HARDWARE: Column = Column::text("hardware");
 const METHOD: Column = Column::text("method");
@@ -139,6 +142,27 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
     }
     blocks.extend(effects.is_any_open().then(|| Block::Note(NOT_YET.to_owned())));
     blocks
+}
+
+/// What the settings are worth that change the time of all operations the most, where trials tell that they do.
+pub fn answer(merged: &Merged<'_>) -> Option<String> {
+    let all = effects(merged);
+    let mut told: Vec<(f64, String)> = Vec::new();
+    for MainEffect { setting, value, base, times, .. } in all.iter().flat_map(|one| &one.main) {
+        let Some(times) = times
+            .last()
+            .and_then(Option::as_ref)
+            .filter(|times| matches!(times.known, Known::Less | Known::More))
+        else {
+            continue;
+        };
+        let [value, base] = [value, base].map(|value| merged.readable.value(setting, value));
+        let words = format!("{setting}={value} takes {} the time of {base}", times.text());
+        told.push((times.ratio.ratio.value.ln().abs(), words));
+    }
+    told.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let most: Vec<String> = told.into_iter().take(NAMED).map(|(_, words)| words).collect();
+    (!most.is_empty()).then(|| format!("Worth most: {}.", most.join("; ")))
 }
 
 fn at(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {

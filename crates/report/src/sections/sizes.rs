@@ -53,6 +53,15 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
 }
 
+/// Which store falls last and least, for each place in a line.
+pub fn answer(merged: &Merged<'_>) -> Vec<String> {
+    let of = |one: &Sizes| {
+        let says = sentences(one, one.headline()?, &merged.readable);
+        (!says.is_empty()).then(|| format!("{}: {}", one.name(), says.join(" ")))
+    };
+    sizes(merged).iter().filter_map(of).collect()
+}
+
 fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
     let mut blocks = Vec::new();
     let headline = one.headline().map(|first| &first.operation);

@@ -199,6 +199,13 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.into_iter().chain([Block::Table(table), Block::Note(LEGEND.into())]).collect()
 }
 
+/// The store that is furthest behind of all, in a sentence.
+pub fn answer(merged: &Merged<'_>) -> Option<String> {
+    let all = merged.groups.iter().flat_map(|group| of_group(merged, group));
+    let (store, most) = all.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
+    Some(format!("Furthest behind: {}", most.sentence(&merged.readable.name(&store))))
+}
+
 /// A property of a store by block: only what lives a life has all of them.
 fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
     let trials = measured(entries).into_iter().filter(|(_, measured)| measured.giving_back.is_some());

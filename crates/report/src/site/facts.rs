@@ -319,9 +319,10 @@ fn side(
     let evidence =
         merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], StoreDef::evidence);
     // Other settings may break what those of the guarantee have kept.
-    let is_known =
-        |one: &&Evidence| name == store && one.is_of(version) && Some(one.guarantee) == conditions.tier;
-    let known = evidence.iter().filter(is_known).map(Proof::from).collect();
+    let of_version: Vec<Evidence> =
+        evidence.iter().filter(|one| name == store && one.is_of(version)).cloned().collect();
+    let known = conditions.tier.and_then(|tier| Evidence::together(&of_version, tier));
+    let known = known.iter().map(Proof::from).collect();
     let [cuts, recovery] = checks;
     let own = of(cuts, CHECKS[0], title, name).map(proof).collect();
     let opened = of(recovery, CHECKS[1], title, name).last();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::store::{Evidence, Offer, StoreDef};
+use storebench_core::store::{Evidence, Guarantee, Offer, StoreDef};
 use storebench_core::units::counted;
 
 use super::facts::{CHECKS, Conditions, Facts, Proof, Side, text};
@@ -118,9 +118,11 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let line = |one: &Evidence| {
         let proof = Proof::from(one);
-        Html::of((format!("{}, ", one.version), tag("span").class(class(&proof)).with(proof.text)))
+        Html::of(tag("span").class(class(&proof)).with(proof.text))
     };
-    let lines: Vec<Html> = entry?.evidence().iter().map(line).collect();
+    let own = entry?.evidence();
+    let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::together(own, tier));
+    let lines: Vec<Html> = all.map(|one| line(&one)).collect();
     let says = note(
         "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \
          system. They come with storebench.",

@@ -58,11 +58,13 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// A study's source, its stores, and the number of each verdict; in one line where no finding got any.
+/// A study's source, its stores, and the number of each verdict; in one line where no finding got a verdict.
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
-    if !is_any_heard(study) {
+    let is_decided = |finding: &Finding| finding.verdict != Verdict::Unknown;
+    if !study.checked.iter().flat_map(|checked| &checked.findings).any(is_decided) {
         let heading = style.paint(HEADING, "Published findings:");
-        return format!("\n{heading} none of the {} was measured in this run.\n", study.checked.len());
+        let was = if is_any_heard(study) { "decided by" } else { "measured in" };
+        return format!("\n{heading} none of the {} was {was} this run.\n", study.checked.len());
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, "Published findings"));
     if !study.study.source.is_empty() {

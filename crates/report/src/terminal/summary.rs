@@ -1,28 +1,26 @@
-//! The head of every report in the terminal: the machine, who won how often, and what is missing and why.
+//! What every report in the terminal says of its runs: the machine, what needs a word, and what is missing and why.
 
-use std::collections::BTreeMap;
-
-use indexmap::{IndexMap, IndexSet};
-use storebench_core::cell::Cell;
+use indexmap::IndexSet;
 use storebench_core::result::{Environment, PlaceInfo};
-use storebench_core::units::{grouped, rough_bytes};
+use storebench_core::units::{counted, grouped, rough_bytes};
 use storebench_host::run::Run;
 
-use super::grid::{Grid, Item, Style, wrap};
+use super::grid::{Style, wrap};
 use crate::data::builds;
 use crate::data::clients;
-use crate::data::contention;
-use crate::data::effects::effects;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;
-use crate::data::names::{HEADING, LISTED, store_style};
+use crate::data::names::{HEADING, LISTED};
 use crate::data::pace;
 use crate::data::saturated;
-use crate::data::summary::{Lists, counts, doubt_lines, missing, noise_lines, rotation, unfinished};
+use crate::data::summary::{Alike, Lists, counts, doubt_lines, missing, noise_lines, rotation, unfinished};
 
-/// The summary, with what stands before how often each store won. Each line is ended.
+/// Entries of a list in one line.
+const NAMED: usize = 2;
+
+/// The summary, with the sections that stand within it. Each line is ended.
 pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
@@ -43,18 +41,55 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    let crowded = contention::lines(merged).into_iter();
-    for line in crowded.chain(saturated::lines(merged)).chain(doubts).chain(noise_lines(merged)) {
+    for line in saturated::lines(merged).into_iter().chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(first);
-    // Of settings of one store their effects say more than how often each won.
-    let stores: IndexSet<&str> = merged.cells().map(Cell::store).collect();
-    if stores.len() > 1 || effects(merged).is_empty() {
-        out.push_str(&wins(merged, matrices, style));
-    }
     out.push_str(&missing_text(merged, matrices, style));
     out
+}
+
+/// The same at the end of a run: a line for each thing that needs a word. A report has them whole.
+pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
+    let missing = missing(merged, matrices.iter().copied());
+    let lists = [
+        ("Failed", "trials", &missing.failed),
+        ("Unsupported", "trials", &missing.unsupported),
+        ("Left out", "combinations", &missing.left_out),
+        ("Not run", "combinations", &missing.not_run),
+    ];
+    let lists = lists.into_iter().filter_map(in_a_line);
+    let lines =
+        [counts(merged)].into_iter().chain(unfinished(merged)).chain(lists).chain(saturated::lines(merged));
+    let lines = lines.chain(builds::not_ranked(merged));
+    let lines = lines.chain(in_one(doubt_lines(merged))).chain(in_one(noise_lines(merged)));
+    lines.map(|line| wrap(&line, style.width, "  ")).collect()
+}
+
+/// The first of some lines, the rest counted.
+fn in_one(lines: Vec<String>) -> Option<String> {
+    let first = lines.first()?;
+    Some(match lines.len() {
+        1 => first.clone(),
+        all => format!("{first} And {} like it: storebench report.", counted(all - 1, "line")),
+    })
+}
+
+/// A list in a line: its first entries, the rest counted. `unit` is what there are several of.
+fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
+    let told: Vec<String> = list.iter().take(NAMED).map(|(what, alike)| told(what, alike, unit)).collect();
+    let more = list.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    (!told.is_empty()).then(|| format!("{title}: {}{more}.", told.join("; ")))
+}
+
+/// What happened, how often, and where first.
+fn told(what: &str, alike: &Alike, unit: &str) -> String {
+    match (alike.times, alike.example.as_str()) {
+        (_, "") => what.to_owned(),
+        (1, example) => format!("{what} ({example})"),
+        (times, example) => format!("{what} ({} {unit}; first: {example})", grouped(times as u64)),
+    }
 }
 
 fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
@@ -106,64 +141,6 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
     line
 }
 
-/// The number of a store's wins alone, and of those with others.
-type Wins = (usize, usize);
-
-/// For each matrix, how often each store won at each figure.
-fn wins(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
-    let figures: IndexSet<&str> =
-        matrices.iter().flat_map(|matrix| &matrix.rows).map(|row| row.figure.name.as_str()).collect();
-    let mut grid = Grid::new(1);
-    let heads = figures.iter().map(|name| Item::new(*name).right());
-    grid.head([Item::new("")].into_iter().chain(heads).collect());
-    let mut any = false;
-    for matrix in matrices {
-        let mut tally: IndexMap<&str, BTreeMap<&str, Wins>> = IndexMap::new();
-        for row in &matrix.rows {
-            // One store alone wins nothing.
-            for contest in row.contests.iter().filter(|contest| contest.contenders.len() > 1) {
-                let shared = contest.winners().count() > 1;
-                for winner in contest.winners() {
-                    let wins = tally.entry(&winner.store).or_default().entry(&row.figure.name).or_default();
-                    if shared { wins.1 += 1 } else { wins.0 += 1 }
-                }
-            }
-        }
-        if tally.is_empty() {
-            continue;
-        }
-        any = true;
-        tally.sort_by_cached_key(|_, wins| std::cmp::Reverse(wins.values().fold((0, 0), add)));
-        let mut rows = Vec::new();
-        for (store, wins) in &tally {
-            let items = figures.iter().map(|figure| wins_item(wins.get(figure).copied()));
-            let name = Item::new(*store).painted(store_style(store));
-            rows.push([name].into_iter().chain(items).collect());
-        }
-        grid.titled_group(matrix.name(), rows);
-    }
-    if !any {
-        return String::new();
-    }
-    let (one, _) = merged.layout.ranked(merged.cells());
-    let title = format!("How often each {one} won: alone + too close to call");
-    let title = style.paint(HEADING, &title);
-    format!("\n{title}\n{}", grid.render(style))
-}
-
-fn add(a: Wins, b: &Wins) -> Wins {
-    (a.0 + b.0, a.1 + b.1)
-}
-
-fn wins_item(wins: Option<Wins>) -> Item {
-    let text = match wins.unwrap_or_default() {
-        (0, 0) => "·".to_owned(),
-        (alone, 0) => alone.to_string(),
-        (alone, shared) => format!("{alone} + {shared}"),
-    };
-    Item::new(text).right()
-}
-
 fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing(merged, matrices.iter().copied());
     let mut out = list("Failed", "trials", &missing.failed, style);
@@ -180,11 +157,7 @@ fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, title));
     for (what, alike) in list.iter().take(LISTED) {
-        let line = match (alike.times, alike.example.as_str()) {
-            (_, "") => format!("  {what}"),
-            (1, example) => format!("  {what} ({example})"),
-            (times, example) => format!("  {what} ({} {unit}; first: {example})", grouped(times as u64)),
-        };
+        let line = format!("  {}", told(what, alike, unit));
         out.push_str(&wrap(&line, style.width, "    "));
     }
     if list.len() > LISTED {
@@ -208,16 +181,5 @@ mod tests {
         let runs = [run];
         let text = text(&Merged::new(&runs, &[]), &[], "", Style { width: 160, colour: false });
         assert!(text.contains("\n1 of ") && text.contains("storebench run --resume RUN"), "{text}");
-    }
-
-    #[test]
-    fn a_store_alone_wins_nothing() {
-        let runs = [run("box", &[Sample::new("lmdb")])];
-        let merged = Merged::new(&runs, &[]);
-        let matrices = crate::data::matrix::matrices(&merged);
-        assert_eq!(
-            wins(&merged, &matrices.iter().collect::<Vec<_>>(), Style { width: 80, colour: false }),
-            ""
-        );
     }
 }

@@ -12,7 +12,6 @@ use storebench_host::run::Run;
 
 use crate::advice::Advice;
 use crate::advice::question::{Goal, Question};
-use crate::brief;
 use crate::column::COLUMNS;
 use crate::compare::{Comparison, FIGURES, Side, terminal as compared};
 use crate::data::merge::Merged;
@@ -113,7 +112,7 @@ fn of_reports() -> IndexSet<String> {
         let runs = [made.run()];
         let merged = Merged::new(&runs, &[]);
         let report = Report::new(&merged);
-        [brief::text(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
+        [terminal::at_end(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
             .concat()
     };
     made().into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()

@@ -249,7 +249,7 @@ read    4KiB    random 50.5 µs          random 50.5 µs
         64KiB   sequential 50.5 µs      sequential 50.5 µs
 ";
     assert!(text.contains(matrix), "{text}");
-    assert!(text.contains("How often each motion won") && text.contains("names the best motion"), "{text}");
+    assert!(text.contains("names the best motion"), "{text}");
     assert!(!text.contains("space  ") && !text.contains("guarantee"), "{text}");
 }
 
@@ -490,5 +490,4 @@ read    4KiB    flush no 1.01 µs      flush no 1.01 µs
         64KiB   flush no 4.04 µs      flush no 4.04 µs
 ";
     assert!(text.contains(matrix), "{text}");
-    assert!(text.contains("How often each flush mode won"), "{text}");
 }

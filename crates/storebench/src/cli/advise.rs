@@ -169,6 +169,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     if let Some(folder) = kept {
         tell(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
+    print(&format!("\n{}", advice.closing(style())))?;
     let exit = match best.filter(|_| args.tune) {
         Some(store) => tune_best(stores, store, &question, args)?,
         None => Exit::Success,

@@ -1,4 +1,4 @@
-//! The end of a run: the table of winners, the report, and the words on what was written where.
+//! The end of a run: the answer with its tables, the report, and the words on what was written where.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use storebench_core::units::counted;
 use storebench_host::runner::parent::Ended;
 use storebench_report::data::danger;
 use storebench_report::report::Report;
-use storebench_report::{brief, terminal};
+use storebench_report::terminal;
 
 use super::output::{print, style, tell};
 use super::{export, files, report};
 
-/// Prints the table of winners, writes YCSB's text where it is asked for, and says what was written, and with which command an
+/// Prints the answer with its tables, writes YCSB's text where it is asked for, and says what was written, and with which command an
 /// interrupted run is resumed.
 pub fn finish(
     stores: &[StoreDef],
@@ -28,8 +28,7 @@ pub fn finish(
     let merged = report::of_run(stores, &harness, &run, path)?;
     let report = Report::new(&merged);
     if !ended.interrupted {
-        print(&brief::text(&report, style()))?;
-        print(&terminal::brief(&report, style()))?;
+        print(&terminal::at_end(&report, style()))?;
     }
     if !run.trials.is_empty() {
         let page = files::page_in(path);

@@ -35,22 +35,17 @@ For the settings behind each guarantee see docs/guarantees.md.
 /// The findings about power cuts.
 fn evidence(stores: &[StoreDef]) -> String {
     const HEAD: &str = "\nafter power cuts: states in which a store lost more than its guarantee allows, or did not open or work \
-                        any more, as the study crash found them on its authors' machine, with versions that are named where this build has others:";
+                        any more, as the study crash found them on its authors' machine:";
     let lines = stores.iter().filter_map(line);
     let lines: String = lines.map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
     if lines.is_empty() { lines } else { wrap(HEAD, WIDTH, "  ") + &lines }
 }
 
-/// What was found of a store at each guarantee, and with which version, where this build has another; `None` where nothing was looked at.
+/// What was found of a store at each guarantee; `None` where nothing was looked at.
 fn line(store: &StoreDef) -> Option<String> {
-    let found: Vec<String> = store.evidence().iter().map(Evidence::in_words).collect();
-    let first = store.evidence().first()?;
-    let here = store.open.is_ok().then(|| (store.version)());
-    let of = match here {
-        Some(here) if first.is_of(&here) => String::new(),
-        _ => format!(" (of version {})", first.version),
-    };
-    Some(format!("{}{of}: {}", store.name, found.join("; ")))
+    let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::together(store.evidence(), tier));
+    let found: Vec<String> = found.map(|one| one.in_words()).collect();
+    (!found.is_empty()).then(|| format!("{}, {}", store.name, found.join(" ")))
 }
 
 fn table(stores: &[StoreDef]) -> String {

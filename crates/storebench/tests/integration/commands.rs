@@ -392,8 +392,8 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
     // Nor room for ten million records.
     let too_large = said.err.contains("no cell can run") && said.err.contains(" of disk, and ");
     // Other tests run beside this one.
-    let disturbed = script.contains("storebench check")
-        && said.out.contains("Only a store that is twice as fast is named");
+    let disturbed =
+        script.contains("storebench check") && said.out.contains("Not judged, unless twice as fast");
     let code = match () {
         () if too_large => Exit::DiskFull,
         () if unlimited || unmounted => Exit::Nothing,

@@ -96,7 +96,7 @@ fn verdicts_in_the_terminal() {
     }
     let coloured = text(&merged, Style { width: 100, colour: true });
     insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
-    let brief = terminal::brief(&Report::new(&merged), Style { width: 100, colour: false });
+    let brief = terminal::at_end(&Report::new(&merged), Style { width: 100, colour: false });
     assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
     assert!(
         terminal::overview(&Report::new(&merged), Style { width: 100, colour: false })
@@ -188,7 +188,7 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let claims = merged.claims[0].claims.len();
     assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
     assert_eq!(findings.matches("<li value").count(), claims);
-    let brief = terminal::brief(&Report::new(&merged), Style { width: 80, colour: false });
+    let brief = terminal::at_end(&Report::new(&merged), Style { width: 80, colour: false });
     let says = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
     assert!(brief.ends_with(&says) && !brief.contains("Details:"), "{brief}");
 }

@@ -45,7 +45,7 @@ fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     assert!(dry.out.contains("rename/20") && dry.out.contains("4 cells"), "{}", dry.out);
     own(&scratch, "run mine.toml --way backwards").complains(Exit::BadValue, &["backwards", "in-place"]);
     let ran = own(&scratch, "run mine.toml").ends(Exit::Success);
-    for word in ["10 lines", "1000 lines", "replace", "How often each way won"] {
+    for word in ["10 lines", "1000 lines", "replace", "take this one"] {
         assert!(ran.out.contains(word), "{word} is missing: {}", ran.out);
     }
     let table = own(&scratch, "report latest --table").ends(Exit::Success).out;

@@ -1,0 +1,596 @@
+//! The table of stores: for each group and position a row for each contestant, with its figures, its place over all operations, and
+//! what a power cut costs it. Its verdicts are the judge's; nothing is tested here.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use storebench_core::result::{Harm, SPACE};
+use storebench_core::store::{Danger, Evidence, Guarantee, Loss};
+use storebench_core::units::grouped;
+
+use super::danger;
+use super::matrix::{Contest, Figure, Matrix};
+use super::merge::{Group, GroupKey, Merged};
+use super::names::joined;
+use crate::brief;
+use crate::judge::combinations::{Together, is_won_by, leaders, times_worse, together};
+use crate::judge::danger::shown;
+use crate::judge::place::Contender;
+use crate::layout::Position;
+use crate::report::Report;
+use crate::stats::{Better, Summary, geometric_mean};
+
+/// Comparisons up to which the tables of stores come first; beyond that the matrix of winners says more in less room.
+const MOST_COMPARISONS: usize = 40;
+/// Rows up to which a table is read.
+const MOST_ROWS: usize = 30;
+/// Heights that a bar can have.
+pub const HEIGHTS: usize = 8;
+/// A bar of the greatest height is at least so many times as slow as the best.
+const LEAST_SPAN: f64 = 4.0;
+
+/// The standings of a group's contestants.
+#[derive(Debug)]
+pub struct Standings {
+    /// The group's name: `Guarantee power`.
+    pub name: String,
+    /// The meaning of its guarantee.
+    pub meaning: Option<&'static str>,
+    /// The figures, from left to right.
+    pub figures: Vec<Figure>,
+    /// A table for each position at which any store has a figure.
+    pub tables: Vec<Table>,
+    /// The answer; of a position where each has its own, else of all together.
+    pub answers: Vec<(String, Answer)>,
+    /// Places of which it is not seen whether they keep what was synced.
+    pub unseen: Vec<String>,
+}
+
+impl Standings {
+    /// The title of the rows that are not ranked: what each risks.
+    pub fn risks(&self, rows: &[&Row]) -> String {
+        let mut told: Vec<String> = Vec::new();
+        for risk in self.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
+            let is_here = rows.iter().any(|row| row.store == risk.named.store);
+            let says = format!("{}, {}", risk.named.store, risk.in_words());
+            if is_here && !told.contains(&says) {
+                told.push(says);
+            }
+        }
+        format!("Riskier, not ranked: {}", told.join("; "))
+    }
+
+    /// The title of one of its tables: `Guarantee power, 100 records of 1B..1KiB`.
+    pub fn title(&self, table: &Table) -> String {
+        joined([self.name.as_str(), &brief::in_short(&table.at)])
+    }
+}
+
+/// The contestants at one position.
+#[derive(Debug)]
+pub struct Table {
+    /// The position.
+    pub at: Position,
+    /// The ranked ones as they compare over the operations, then those that are riskier.
+    pub rows: Vec<Row>,
+}
+
+/// A contestant at one position.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name for people.
+    pub store: String,
+    /// Its place over all operations.
+    pub mark: Mark,
+    /// The factor by which it is worse than the best of each operation: the geometric mean. It orders rows, and is no verdict.
+    pub times: Option<f64>,
+    /// One for each figure.
+    pub figures: Vec<Option<Shown>>,
+    /// What a power cut can cost it; `None` where that is not known.
+    pub power_cut: Option<Loss>,
+    /// Whether it is not ranked, as evidence calls it dangerous.
+    pub is_riskier: bool,
+}
+
+/// A figure in a row.
+#[derive(Debug)]
+pub struct Shown {
+    /// The figure over trials.
+    pub figure: Summary,
+    /// Its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 where there is no other.
+    pub height: usize,
+    /// Whether it is the best here, or may be.
+    pub wins: bool,
+}
+
+/// The place of a contestant over all operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The one to take.
+    Best,
+    /// Too close to call with it.
+    Close,
+    /// Neither, or nothing was decided.
+    None,
+}
+
+/// What to take, over some comparisons of operations.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The one to take, then those too close to call with it: the safer first, then the smaller. None where none is best.
+    pub take: Vec<Named>,
+    /// The others that are ranked.
+    pub others: Vec<Named>,
+    /// Where none is taken: the contestants that are the best by themselves, each with the operations.
+    pub best_at: Vec<(String, Vec<String>)>,
+    /// Whether too few trials name anything.
+    pub is_open: bool,
+    /// The comparisons that are not judged, as other programs left too few processors, and all that there are.
+    pub not_judged: (usize, usize),
+    /// Comparisons in which the one to take is the best, or too close to call with it.
+    pub won: usize,
+    /// Those that are not ranked.
+    pub riskier: Vec<Risk>,
+}
+
+/// A contestant with the factor by which it is slower than the one to take.
+#[derive(Debug)]
+pub struct Named {
+    /// Its name for people.
+    pub store: String,
+    /// The factor, where both have figures.
+    pub times: Option<f64>,
+}
+
+/// A contestant that a power cut can cost more than the guarantee allows.
+#[derive(Debug)]
+pub struct Risk {
+    /// The contestant.
+    pub named: Named,
+    /// What it can cost.
+    pub loss: Option<Loss>,
+    /// Why, and how often that was seen.
+    pub seen: String,
+}
+
+/// The standings of all groups in which any store has a figure, in the order of the groups.
+pub fn standings(report: &Report<'_>) -> Vec<Standings> {
+    let groups = report.merged.groups.iter().zip(report.matrices());
+    groups.filter_map(|(group, matrix)| of_group(report.merged, group, matrix.as_ref()?)).collect()
+}
+
+/// Whether the tables are short enough to come first.
+pub fn are_short(all: &[Standings], report: &Report<'_>) -> bool {
+    let matrices = report.matrices().iter().flatten();
+    let contests = matrices.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
+    let compared = contests.filter(|contest| contest.contenders.len() > 1).count();
+    let tables = || all.iter().flat_map(|one| &one.tables);
+    compared <= MOST_COMPARISONS
+        && tables().count() > 0
+        && tables().all(|table| table.rows.len() <= MOST_ROWS)
+}
+
+/// A group's name as a heading, with the machine where there are several.
+pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
+    let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
+    let label = merged.label(key);
+    let label = if several { joined([key.hardware.as_str(), &label]) } else { label };
+    match key.asked {
+        _ if label.is_empty() => key.hardware.clone(),
+        Some(_) => format!("Guarantee {label}"),
+        None => label,
+    }
+}
+
+/// The meaning of a tier, for those who meet the word for the first time: what an acknowledged write does.
+pub fn meaning(key: &GroupKey) -> Option<&'static str> {
+    Some(match key.tier? {
+        Guarantee::None => "may be lost even when the process alone crashes",
+        Guarantee::Process => "survives a killed process, but not a power cut",
+        Guarantee::Power => "survives a power cut",
+        Guarantee::Node => "survives a power cut, and the loss of a machine for good",
+    })
+}
+
+/// The time that the trials took.
+pub fn took(merged: &Merged<'_>) -> Option<Duration> {
+    let trials = merged.runs.iter().flat_map(|run| &run.trials);
+    Duration::try_from_secs_f64(trials.map(|trial| trial.took_s()).sum::<f64>().round().max(1.0)).ok()
+}
+
+/// The figures of a position, each with its contest.
+type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut places: IndexMap<Position, Contests<'_>> = IndexMap::new();
+    for row in &matrix.rows {
+        if !figures.contains(&row.figure) {
+            figures.push(row.figure.clone());
+        }
+        for (column, contest) in matrix.columns.iter().zip(&row.contests) {
+            places.entry(row.at.joined(column)).or_default().push((&row.figure, contest));
+        }
+    }
+    let is_any = |contest: &Contest| !contest.contenders.is_empty() || !contest.riskier.is_empty();
+    places.retain(|_, contests| contests.iter().any(|(_, contest)| is_any(contest)));
+    if places.is_empty() {
+        return None;
+    }
+    let known = Known { merged, group, dangers: dangers(merged, group) };
+    let all: Vec<(Position, Answer)> =
+        places.iter().map(|(at, contests)| (at.clone(), known.answer(contests))).collect();
+    let tables = places.iter().zip(&all).map(|((at, contests), (_, answer))| Table {
+        at: at.clone(),
+        rows: known.rows(&figures, contests, answer),
+    });
+    let tables: Vec<Table> = tables.collect();
+    let names = |answer: &Answer| answer.take.iter().map(|one| one.store.clone()).collect::<Vec<_>>();
+    let apart = all.len() == 2 && names(&all[0].1) != names(&all[1].1);
+    let answers = match apart {
+        true => all.into_iter().map(|(at, answer)| (at.to_string(), answer)).collect(),
+        false => {
+            let together: Contests<'_> = places.into_iter().flat_map(|(_, contests)| contests).collect();
+            vec![(String::new(), known.answer(&together))]
+        }
+    };
+    Some(Standings {
+        name: heading(merged, &group.key),
+        meaning: meaning(&group.key),
+        figures,
+        tables,
+        answers,
+        unseen: danger::unseen(merged, group).into_iter().collect(),
+    })
+}
+
+/// What an accident can cost each contestant of a group: the worst of what its settings can.
+fn dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, &'static Danger)> {
+    let mut all: BTreeMap<String, (String, &'static Danger)> = BTreeMap::new();
+    for entry in &group.trials {
+        let cell = &entry.trial.cell;
+        let Some(measured) = entry.trial.ok() else { continue };
+        let Some(danger) = danger::of(merged.stores, cell.store(), measured) else { continue };
+        let own = all
+            .entry(merged.layout.contestant(cell).into_owned())
+            .or_insert_with(|| (cell.store().to_owned(), danger));
+        if (danger.power_cut, danger.kill) < (own.1.power_cut, own.1.kill) {
+            own.1 = danger;
+        }
+    }
+    all
+}
+
+/// A group with what is known of its contestants.
+struct Known<'k, 'a> {
+    merged: &'k Merged<'a>,
+    group: &'k Group<'a>,
+    dangers: BTreeMap<String, (String, &'static Danger)>,
+}
+
+impl Known<'_, '_> {
+    fn name(&self, store: &str) -> String {
+        self.merged.readable.name(store).into_owned()
+    }
+
+    fn loss(&self, store: &str) -> Option<Loss> {
+        self.dangers.get(store).map(|(_, danger)| danger.power_cut)
+    }
+
+    /// The answer by the comparisons of operations among some.
+    fn answer(&self, contests: &Contests<'_>) -> Answer {
+        let of = |wanted: fn(&Figure) -> bool| -> Vec<(&Figure, &Contest)> {
+            contests.iter().copied().filter(|(figure, _)| wanted(figure)).collect()
+        };
+        let operations = of(Figure::is_of_operations);
+        let compared: Vec<_> =
+            operations.iter().filter(|(_, contest)| contest.contenders.len() > 1).collect();
+        let judged: Vec<&[Contender]> = compared
+            .iter()
+            .filter(|(_, contest)| !contest.is_not_judged())
+            .map(|(_, contest)| contest.contenders.as_slice())
+            .collect();
+        let not_judged = compared.len() - judged.len();
+        let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
+        answer.is_open = !judged.is_empty() && together(&judged) == Together::Open;
+        let space = of(|figure| figure.name == SPACE);
+        let mut take = match leaders(&judged).filter(|_| not_judged == 0) {
+            Some((first, close)) => [vec![first], close].concat(),
+            None => Vec::new(),
+        };
+        // Of stores too close to call the safer is named first, then the smaller.
+        let smaller = |store: &&str| {
+            let size = mean_times(&space, store).unwrap_or(f64::INFINITY);
+            let danger = self.dangers.get(*store).map(|(_, danger)| (danger.power_cut, danger.kill));
+            (danger, size)
+        };
+        take.sort_by(|a, b| {
+            let (a, b) = (smaller(a), smaller(b));
+            b.0.cmp(&a.0).then(a.1.total_cmp(&b.1))
+        });
+        if take.is_empty() {
+            answer.best_at = self.best_at(&compared);
+        }
+        // Without one to take there is nothing to be slower than.
+        let first = take.first().copied().unwrap_or_default();
+        answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
+        let named =
+            |store: &str| Named { store: self.name(store), times: against(&operations, store, first) };
+        let mut others: Vec<&str> = Vec::new();
+        for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
+            let store = contender.store.as_str();
+            if !others.contains(&store) && !take.contains(&store) {
+                others.push(store);
+            }
+        }
+        let mut riskier: Vec<&str> = operations
+            .iter()
+            .flat_map(|(_, contest)| &contest.riskier)
+            .map(|one| one.store.as_str())
+            .collect();
+        riskier.sort_unstable();
+        riskier.dedup();
+        answer.take = take.iter().map(|store| named(store)).collect();
+        answer.others = others.iter().map(|store| named(store)).collect();
+        answer
+            .others
+            .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
+        answer.riskier = riskier
+            .iter()
+            .map(|store| Risk { named: named(store), loss: self.loss(store), seen: self.seen(store) })
+            .collect();
+        answer
+    }
+
+    /// The contestants that are the best by themselves, each with the operations.
+    fn best_at(&self, compared: &[&(&Figure, &Contest)]) -> Vec<(String, Vec<String>)> {
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
+            let Some(best) = contest.winners().next() else { continue };
+            let name = self.name(&best.store);
+            let place = all.iter().position(|(own, _)| *own == name).unwrap_or_else(|| {
+                all.push((name, Vec::new()));
+                all.len() - 1
+            });
+            if !all[place].1.contains(&figure.name) {
+                all[place].1.push(figure.name.clone());
+            }
+        }
+        all.sort_by_key(|(_, operations)| Reverse(operations.len()));
+        all
+    }
+
+    /// Why a power cut can do harm, and how often that was seen: in this run, else by storebench's authors.
+    fn seen(&self, contestant: &str) -> String {
+        let Some((store, danger)) = self.dangers.get(contestant) else { return String::new() };
+        let tier = self.group.key.tier.unwrap_or_default();
+        let cuts = self
+            .group
+            .trials
+            .iter()
+            .filter(|entry| self.merged.layout.contestant(&entry.trial.cell) == contestant);
+        let (mut harmed, mut states) = (0, 0);
+        for cuts in cuts.filter_map(|entry| entry.trial.ok()?.cuts()) {
+            harmed += shown(cuts, tier).values().sum::<u64>();
+            states += cuts.states();
+        }
+        let def = self.merged.stores.iter().find(|def| def.name == store);
+        let known = def.and_then(|def| Evidence::together(def.evidence(), tier));
+        let of = |harmed: u64, states: u64| format!("{} of {} power cuts", grouped(harmed), grouped(states));
+        let often = match known {
+            _ if harmed > 0 => format!("{} in this run", of(harmed, states)),
+            Some(known) if harm(&known) > 0 => of(harm(&known), known.states),
+            _ => return danger.why.to_owned(),
+        };
+        [danger.why, &often].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
+    fn rows(&self, figures: &[Figure], contests: &Contests<'_>, answer: &Answer) -> Vec<Row> {
+        let operations: Vec<_> =
+            contests.iter().copied().filter(|(figure, _)| figure.is_of_operations()).collect();
+        let mut stores: Vec<(&str, bool)> = Vec::new();
+        for (_, contest) in contests {
+            let here = contest.contenders.iter().map(|one| (one, false));
+            for (one, is_riskier) in here.chain(contest.riskier.iter().map(|one| (one, true))) {
+                if !stores.iter().any(|(store, _)| *store == one.store) {
+                    stores.push((&one.store, is_riskier));
+                }
+            }
+        }
+        let mut rows: Vec<Row> = stores
+            .into_iter()
+            .map(|(store, is_riskier)| {
+                let of = |wanted: &Figure| {
+                    let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
+                    let own = find(contest, store)?;
+                    Some(Shown {
+                        figure: own.figure,
+                        height: height(figure, contest, own),
+                        wins: is_won_by(&contest.contenders, store) && contest.contenders.len() > 1,
+                    })
+                };
+                let name = self.name(store);
+                let mark = match answer.take.iter().position(|one| one.store == name) {
+                    Some(0) if !answer.is_open => Mark::Best,
+                    Some(_) => Mark::Close,
+                    None => Mark::None,
+                };
+                Row {
+                    mark,
+                    times: mean_times(&operations, store),
+                    figures: figures.iter().map(of).collect(),
+                    power_cut: self.loss(store),
+                    store: name,
+                    is_riskier,
+                }
+            })
+            .collect();
+        let lacks = |row: &Row| row.figures.iter().filter(|figure| figure.is_none()).count();
+        rows.sort_by(|a, b| {
+            let key = |row: &Row| (row.is_riskier, lacks(row));
+            let times = |row: &Row| row.times.unwrap_or(f64::INFINITY);
+            key(a).cmp(&key(b)).then(times(a).total_cmp(&times(b)))
+        });
+        rows
+    }
+}
+
+/// States with a harm that is a danger, or may be one.
+fn harm(known: &Evidence) -> u64 {
+    let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(known.guarantee));
+    dangers.map(|harm| known.of(harm)).sum()
+}
+
+/// A contestant's figure in a contest, ranked or not.
+fn find<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
+    contest.contenders.iter().chain(&contest.riskier).find(|one| one.store == store)
+}
+
+/// The factor by which a figure is worse than the best's: paired by block where both have trials in the same blocks, else of the means.
+fn times(figure: &Figure, contest: &Contest, own: &Contender) -> Option<f64> {
+    let paired = match contest.contenders.iter().any(|one| one.store == own.store) {
+        true => times_worse(&contest.contenders, &own.store),
+        false => own.times_worse.map(|times| times.ratio.value),
+    };
+    let best = contest.contenders.first()?.figure.mean.value;
+    let of_means = match figure.better {
+        Better::Higher => best / own.figure.mean.value,
+        Better::Lower | Better::Neither => own.figure.mean.value / best,
+    };
+    paired.or_else(|| Some(of_means).filter(|times| times.is_finite() && *times > 0.0))
+}
+
+/// The geometric mean of a contestant's factors.
+fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
+    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find(contest, store)?);
+    let all: Vec<f64> = contests.iter().filter_map(factor).collect();
+    geometric_mean(&all).map(|mean| mean.value)
+}
+
+/// The same against another contestant, over the contests in which both have figures.
+fn against(contests: &[(&Figure, &Contest)], store: &str, other: &str) -> Option<f64> {
+    let factor = |(figure, contest): &(&Figure, &Contest)| {
+        let of = |store: &str| times(figure, contest, find(contest, store)?);
+        Some(of(store)? / of(other)?)
+    };
+    let all: Vec<f64> = contests.iter().filter_map(factor).collect();
+    geometric_mean(&all).map(|mean| mean.value)
+}
+
+/// The height of a bar among those of its contest.
+fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
+    let all = contest.contenders.iter().chain(&contest.riskier);
+    let factors: Vec<f64> = all.filter_map(|one| times(figure, contest, one)).collect();
+    if factors.len() < 2 {
+        return 0;
+    }
+    let least = factors.iter().copied().reduce(f64::min).unwrap_or(1.0);
+    let span = (factors.iter().copied().fold(least, f64::max) / least).max(LEAST_SPAN).ln();
+    let own = (times(figure, contest, own).unwrap_or(least) / least).ln();
+    1 + (own / span * (HEIGHTS - 1) as f64).round().clamp(0.0, (HEIGHTS - 1) as f64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::{CutCheck, Cuts, Finding};
+    use storebench_core::store::{Kind, Offer, StoreDef};
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+    use crate::terminal::grid::Style;
+
+    const HOLDS: &[Offer] = &[Offer {
+        guarantee: Guarantee::Power,
+        settings: "as made",
+        atomic_replace: true,
+        dangers: Danger::NOTHING,
+    }];
+
+    const fn made(name: &'static str) -> StoreDef {
+        StoreDef { offers: HOLDS, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
+    }
+
+    /// Stores, each so many times as slow as the first, in five blocks; `lost` states of the first lost what was acknowledged.
+    fn told<R>(times: &[(&'static str, f64)], lost: u64, of: impl Fn(&Report<'_>) -> R) -> R {
+        let block = |number: usize| {
+            let sample = |(index, (store, times)): (usize, &(&str, f64))| {
+                let noise = [1.0, 1.02, 0.99, 1.01, 1.0][(number + index) % 5];
+                Sample::new(store).guarantee("power").ns(100_000.0 * times * noise)
+            };
+            times.iter().enumerate().map(sample).collect::<Vec<_>>()
+        };
+        let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
+        let found = [(Finding::Lost, lost), (Finding::Held, 40 - lost)].into();
+        let cuts = Cuts { found, ..Cuts::default() };
+        run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
+        let table: Vec<StoreDef> = times.iter().map(|(store, _)| made(store)).collect();
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]).with_stores(&table);
+        of(&Report::new(&merged))
+    }
+
+    fn of_lines(report: &Report<'_>) -> String {
+        brief::lines(report).all().collect::<Vec<_>>().join("\n")
+    }
+
+    fn rows(report: &Report<'_>) -> Vec<(String, Mark, bool)> {
+        let table = &report.standings()[0].tables[0];
+        table.rows.iter().map(|row| (row.store.clone(), row.mark, row.is_riskier)).collect()
+    }
+
+    #[test]
+    fn rows_stand_by_their_mean_and_the_best_and_those_too_close_are_marked() {
+        let stores = [("lmdb", 1.0), ("sqlite", 3.0), ("redb", 1.001)];
+        let found = told(&stores, 0, rows);
+        assert_eq!(
+            found.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
+            ["lmdb", "redb", "sqlite"]
+        );
+        let marks: Vec<Mark> = found.iter().map(|(_, mark, _)| *mark).collect();
+        assert_eq!(marks, [Mark::Best, Mark::Close, Mark::None]);
+    }
+
+    #[test]
+    fn a_dangerous_store_is_never_taken_and_stands_last_with_how_often_it_did_harm() {
+        let stores = [("lmdb", 0.5), ("redb", 1.0), ("sqlite", 3.0)];
+        let found = told(&stores, 4, rows);
+        assert_eq!(found[0], ("redb".into(), Mark::Best, false));
+        assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
+        let lines = told(&stores, 4, of_lines);
+        assert!(lines.contains("take redb; slower: sqlite 3."), "{lines}");
+        let says = "Faster but riskier: lmdb 0.";
+        assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
+        assert!(!told(&stores, 0, of_lines).contains("riskier"));
+    }
+
+    #[test]
+    fn of_stores_too_close_to_call_the_smaller_is_named_first() {
+        // What a made store takes on disk grows with its time; sqlite is the larger by a little.
+        let stores = [("sqlite", 1.002), ("redb", 1.0)];
+        let first = told(&stores, 0, |report| report.standings()[0].answers[0].1.take[0].store.clone());
+        assert_eq!(first, "redb");
+    }
+
+    #[test]
+    fn many_comparisons_have_no_table_first() {
+        let runs = [crate::data::samples::study()];
+        let merged = Merged::new(&runs, &["null", "memory"]);
+        let report = Report::new(&merged);
+        assert!(!are_short(report.standings(), &report));
+    }
+
+    #[test]
+    fn the_table_fits_into_80_columns() {
+        let stores = [("nested-folder", 1.0), ("berkeleydb", 3.0), ("rocksdb", 9.0)];
+        let shown = told(&stores, 0, |report| {
+            crate::terminal::standings::text(report.standings(), Style { width: 80, colour: false })
+        });
+        let heads = shown.lines().find(|line| line.contains("insert")).unwrap();
+        for head in ["update", "get", "remove", "disk", "memory", "power cut"] {
+            assert!(heads.contains(head), "{shown}");
+        }
+        assert!(shown.contains("\n* nested-folder  100 µs▁"), "{shown}");
+    }
+}

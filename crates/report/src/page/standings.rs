@@ -1,0 +1,109 @@
+//! The page's first screen: the answer in the lines with which every output begins, a chart of all stores, and their table.
+
+use crate::brief::{self, Lines};
+use crate::data::names::palette_position;
+use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
+use crate::markup::{
+    Html, Tag, column, note, number, p, row as table_row, scroll, small, table as html_table, tag,
+};
+use crate::report::Report;
+use crate::stats::Interval;
+use crate::terminal;
+
+/// Bars end at so many times the best; what is longer is cut off.
+const LONGEST: f64 = 10.0;
+
+/// The meaning of the marks, once for all charts and tables.
+const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the geometric \
+    mean over the operations, which is no verdict. Lines on bars: 95 % intervals; a bar that fades is longer. Bold figures: best of their column, or \
+    too close to call. disk: bytes for each byte of values.";
+
+/// The lines; and where they are short, for each table a chart and the table.
+pub fn html(report: &Report<'_>) -> Html {
+    let Lines { first, danger, last } = brief::lines(report);
+    let line = |line: String| p(line).class("line");
+    let first: Vec<Tag> = first.into_iter().map(line).collect();
+    let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
+    if !are_short(report.standings(), report) {
+        return lines;
+    }
+    let groups =
+        report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| of_table(one, table)));
+    let groups: Vec<Tag> = groups.collect();
+    Html::of((lines, groups, note(LEGEND)))
+}
+
+fn of_table(one: &Standings, table: &Table) -> Tag {
+    let operations = one.figures.iter().enumerate().filter(|(_, figure)| figure.is_of_operations());
+    let panels: Vec<Tag> = operations.map(|(place, figure)| panel(&figure.name, one, table, place)).collect();
+    let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
+    let figures = one.figures.iter().map(|figure| column(terminal::standings::head(figure)).class("n"));
+    let last = is_known.then(|| column("a power cut"));
+    let heads = [column("store")].into_iter().chain(figures).chain(last).collect();
+    let rows: Vec<Tag> = table.rows.iter().map(|row| of_row(one, row, is_known)).collect();
+    let riskier: Vec<&Row> = table.rows.iter().filter(|row| row.is_riskier).collect();
+    tag("section").class("standings").with((
+        tag("h3").with(one.title(table)),
+        tag("div").class("panels").with(panels),
+        scroll(html_table(heads, rows))
+            .attr("tabindex", "0")
+            .attr("role", "region")
+            .attr("aria-label", "All stores"),
+        (!riskier.is_empty()).then(|| small(one.risks(&riskier))),
+    ))
+}
+
+/// The bars of one operation, with their intervals.
+fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
+    let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
+    let values = || figures().map(|shown| shown.figure.mean.value);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let end = most.min(least * LONGEST);
+    let percent = |value: f64| (value / end * 100.0).clamp(0.0, 100.0);
+    let bars: Vec<Tag> = table
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let shown = row.figures.get(place)?.as_ref()?;
+            let value = shown.figure.mean.value;
+            let bar = tag("b").attr("style", format!("width:{:.1}%", percent(value)));
+            let bar = if value > end { bar.class("cut") } else { bar };
+            let interval = shown
+                .figure
+                .mean
+                .interval
+                .filter(|interval| !Interval::is_range(interval) && interval.low < end);
+            let whisker = interval.map(|Interval { low, high, .. }| {
+                let (low, high) = (percent(low), percent(high));
+                tag("i").attr("style", format!("left:{low:.1}%;width:{:.1}%", high - low))
+            });
+            let unit = one.figures.get(place)?.unit;
+            let track = tag("span").class("track").with((bar, whisker));
+            let colour = format!("--c:var(--c{})", palette_position(&row.store));
+            let parts =
+                (tag("span").class("who").with(named(row)), track, tag("span").with(unit.show(value)));
+            Some(tag("div").class("bar").attr("style", colour).with(parts))
+        })
+        .collect();
+    tag("figure").with((tag("figcaption").with(name), bars))
+}
+
+fn named(row: &Row) -> Html {
+    match (row.mark, row.is_riskier) {
+        (_, true) => Html::of((row.store.as_str(), " ", small("riskier"))),
+        (Mark::Best, _) => Html::of(("* ", tag("strong").with(row.store.as_str()))),
+        (Mark::Close, _) => Html::of(("≈ ", row.store.as_str())),
+        (Mark::None, _) => Html::of(row.store.as_str()),
+    }
+}
+
+fn of_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
+    let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<Shown>)| {
+        let Some(shown) = shown else { return number("-") };
+        let text = figure.unit.show(shown.figure.mean.value);
+        if shown.wins { number(tag("strong").with(text)) } else { number(text) }
+    };
+    let cells: Vec<Tag> = one.figures.iter().zip(&row.figures).map(cell).collect();
+    let cut = row.power_cut.map_or_else(|| "is not known".to_owned(), |loss| loss.to_string());
+    table_row(named(row), (cells, is_known.then(|| tag("td").with(cut))))
+}

@@ -1,0 +1,128 @@
+//! The tables of stores in the terminal: within 80 columns for the operations of crud.
+
+use anstyle::Style as Paint;
+use storebench_core::result::SPACE;
+use storebench_core::store::Loss;
+use storebench_core::units::{grouped, three_digits};
+
+use super::grid::{Grid, Item, Style, wrap};
+use crate::column::Unit;
+use crate::data::matrix::Figure;
+use crate::data::names::{HEADING, store_style};
+use crate::data::standings::{HEIGHTS, Mark, Row, Shown, Standings};
+
+/// Bars by their heights.
+const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The meaning of the marks, once for all tables.
+pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the \
+    geometric mean over the operations, which is no verdict. Bars: ▁ is the best; each step up is as many times slower. \
+    disk: bytes for each byte of values. power cut: what it can cost.";
+
+/// The tables, each line ended.
+pub fn text(all: &[Standings], style: Style) -> String {
+    let tables: Vec<String> = all.iter().map(|one| of_group(one, style)).collect();
+    tables.join("\n")
+}
+
+fn of_group(one: &Standings, style: Style) -> String {
+    let mut tables = Vec::new();
+    for table in &one.tables {
+        let mut out = style.paint(HEADING, wrap(&one.title(table), style.width, "  ").trim_end());
+        out.push('\n');
+        let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
+        let mut grid = Grid::new(1);
+        let heads = one.figures.iter().map(|figure| Item::new(head(figure)).right());
+        let last = is_known.then(|| Item::new("power cut"));
+        grid.head([Item::new("")].into_iter().chain(heads).chain(last).collect());
+        let (ranked, riskier): (Vec<&Row>, Vec<&Row>) = table.rows.iter().partition(|row| !row.is_riskier);
+        let items =
+            |rows: Vec<&Row>| rows.into_iter().map(|row| items(one, row, is_known)).collect::<Vec<_>>();
+        grid.group(items(ranked));
+        if !riskier.is_empty() {
+            grid.titled_group(one.risks(&riskier), items(riskier));
+        }
+        out.push_str(&grid.render(style));
+        tables.push(out);
+    }
+    let unseen: String = one.unseen.iter().map(|line| wrap(line, style.width, "  ")).collect();
+    tables.join("\n") + &unseen
+}
+
+fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
+    let mark = match row.mark {
+        Mark::Best => '*',
+        Mark::Close => '≈',
+        Mark::None => ' ',
+    };
+    let bold = |item: Item| if row.mark == Mark::Best { item.painted(Paint::new().bold()) } else { item };
+    let name = Item::new(format!("{mark} {}", row.store));
+    let name = match row.mark {
+        Mark::Best => name.painted(store_style(&row.store).bold()),
+        _ => name.painted(store_style(&row.store)),
+    };
+    let figures = one.figures.iter().zip(&row.figures).map(|(figure, shown)| {
+        let text =
+            shown.as_ref().map_or_else(|| "-".to_owned(), |shown| in_words(figure.unit, &figure.name, shown));
+        bold(Item::new(text).right())
+    });
+    let power_cut = is_known.then(|| bold(Item::new(row.power_cut.map_or("not known", in_short))));
+    [name].into_iter().chain(figures).chain(power_cut).collect()
+}
+
+fn in_words(unit: Unit, name: &str, shown: &Shown) -> String {
+    let value = shown.figure.mean.value;
+    let bar = shown
+        .height
+        .checked_sub(1)
+        .and_then(|height| BARS.get(height))
+        .map_or_else(String::new, char::to_string);
+    match unit {
+        Unit::Nanoseconds => format!(
+            "{}{bar}",
+            two_digits(value, &[("ns", 1e3), ("µs", 1e3), ("ms", 1e3), ("s", f64::INFINITY)])
+        ),
+        Unit::Bytes => {
+            two_digits(value, &[("B", 1024.0), ("KiB", 1024.0), ("MiB", 1024.0), ("GiB", f64::INFINITY)])
+        }
+        _ if name == SPACE => format!("{}x", short(value)),
+        Unit::PerSecond => format!("{}{bar}", unit.show(value)),
+        _ => three_digits(value),
+    }
+}
+
+/// A value in the largest of some units in which it is not below 1, to two digits.
+fn two_digits(mut value: f64, units: &[(&str, f64)]) -> String {
+    let mut name = "";
+    for (unit, next) in units {
+        name = unit;
+        // What rounds up to the next unit is written in that.
+        if value.round() < *next {
+            break;
+        }
+        value /= next;
+    }
+    format!("{} {name}", short(value))
+}
+
+fn short(value: f64) -> String {
+    if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { grouped(value.round() as u64) }
+}
+
+/// The head of a figure's column.
+pub fn head(figure: &Figure) -> &str {
+    if figure.name == SPACE { "disk" } else { &figure.name }
+}
+
+/// A loss in a column.
+fn in_short(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Whole | Loss::RarelyWhole => "whole store",
+        Loss::ByHand => "may not open",
+        Loss::Torn => "newest, torn",
+        Loss::Newest => "newest lost",
+        Loss::Last => "last lost",
+        Loss::Unfinished => "torn value",
+        Loss::Nothing => "nothing lost",
+    }
+}
