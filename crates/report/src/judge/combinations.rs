@@ -29,7 +29,7 @@ pub fn is_won_by(ranked: &[Contender], store: &str) -> bool {
 }
 
 /// Whether a store is the best, or may be, or is hardly worse.
-pub fn is_near(ranked: &[Contender], store: &str) -> bool {
+fn is_near(ranked: &[Contender], store: &str) -> bool {
     is_won_by(ranked, store) || times_worse(ranked, store).is_some_and(|times| times <= NEAR)
 }
 
@@ -67,34 +67,16 @@ fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     tally
 }
 
-/// The store that won the most of them, alone or with others, and how many.
-pub fn most_often<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, usize)> {
-    wins(all).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
-}
-
-/// Why a store is preferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preferred {
-    /// It is the best by itself in more than half, or near the best throughout.
-    Surely,
-    /// It is the best by itself in some, and ties in more: there another may look better.
-    InPart,
-    /// It is the best by itself in none.
-    Tied,
-}
-
-/// Why a store is preferred.
-pub fn is_decided_for(all: &[&[Contender]], store: &str) -> Preferred {
+/// Whether a preferred store is the best by itself in more than half, or preferred for being near the best throughout: in what is left
+/// another may look better.
+fn is_sure(all: &[&[Contender]], store: &str) -> bool {
     let won: Vec<_> = all.iter().filter(|ranked| is_won_by(ranked, store)).collect();
-    match won.iter().filter(|ranked| is_decided(ranked)).count() {
-        alone if won.len() * 2 < all.len() || alone * 2 > all.len() => Preferred::Surely,
-        0 => Preferred::Tied,
-        _ => Preferred::InPart,
-    }
+    let alone = won.iter().filter(|ranked| is_decided(ranked)).count();
+    won.len() * 2 < all.len() || alone * 2 > all.len()
 }
 
 /// The stores that are too close to call with a preferred one, those that are so most often first.
-pub fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
+fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for ranked in all.iter().filter(|ranked| is_won_by(ranked, store)) {
         let others = winners(ranked).filter(|winner| winner.store != store);
@@ -105,18 +87,17 @@ pub fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 }
 
 /// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.
-pub fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
+fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     let wins = wins(all);
     let most = wins.values().copied().max()?;
     if most * 2 >= all.len() {
         let leading: Vec<&str> =
             wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
-        return nearest(all, &leading).map(|nearest| nearest.store).or_else(|| leading.first().copied());
+        return nearest(all, &leading).map(|(store, _)| store).or_else(|| leading.first().copied());
     }
-    let nearest = nearest_of_all(all)?;
-    let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, nearest.store)).collect();
-    (nearest.times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
-        .then_some(nearest.store)
+    let (store, times) = nearest(all, &measured_in_half(all))?;
+    let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
+    (times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR)).then_some(store)
 }
 
 /// The preferred store, and those that are too close to call with it over all combinations: each is too close to call with it in some,
@@ -126,7 +107,7 @@ pub fn leaders<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
     let first = preferred(all)?;
     let mut close = rivals(all, first);
     close.retain(|store| all.iter().all(|ranked| is_near(ranked, store)));
-    Some((first, if is_decided_for(all, first) == Preferred::Surely { Vec::new() } else { close }))
+    Some((first, if is_sure(all, first) { Vec::new() } else { close }))
 }
 
 /// The stores that have a figure in at least half of the combinations.
@@ -139,22 +120,10 @@ fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
     tally.into_iter().filter(|(_, times)| times * 2 >= all.len()).map(|(store, _)| store).collect()
 }
 
-/// The store that is best overall.
-#[derive(Debug)]
-pub struct Nearest<'a> {
-    /// Its name.
-    pub store: &'a str,
-    /// The factor by which it is worse than the best, as a geometric mean. Combinations are not alike, so that there is no interval.
-    pub times: f64,
-    /// The next, with its factor.
-    pub next: Option<(&'a str, f64)>,
-    /// Over how many combinations: those in which all stores that it was compared with have a figure.
-    pub shared: usize,
-}
-
-/// Of some stores the one that is best overall, over the combinations in which all of them have a figure, so that what
-/// was not measured speaks for none of them.
-fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<Nearest<'a>> {
+/// Of some stores the one that is best overall, and the factor by which it is worse than the best, as a geometric mean; over the
+/// combinations in which all of them have a figure, so that what was not measured speaks for none of them. Combinations are not alike, so
+/// that there is no interval.
+fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()
     };
@@ -163,15 +132,7 @@ fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<Nearest<'a
         let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
         Some((*store, geometric_mean(&own)?.value))
     };
-    let mut order: Vec<(&str, f64)> = stores.iter().enumerate().filter_map(mean).collect();
-    order.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (store, times) = *order.first()?;
-    Some(Nearest { store, times, next: order.get(1).copied(), shared: shared.len() })
-}
-
-/// The store that is best over all combinations, of those measured in at least half of them.
-pub fn nearest_of_all<'a>(all: &[&'a [Contender]]) -> Option<Nearest<'a>> {
-    nearest(all, &measured_in_half(all))
+    stores.iter().enumerate().filter_map(mean).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 #[cfg(test)]
@@ -197,12 +158,10 @@ mod tests {
             [("redb", 1.0), ("lmdb", 5.0)],
         ]);
         let lmdb = slices(&lmdb);
-        assert_eq!((preferred(&lmdb), most_often(&lmdb)), (Some("lmdb"), Some(("lmdb", 2))));
-        assert_eq!(is_decided_for(&lmdb, "lmdb"), Preferred::Surely);
-        assert_eq!((is_decided_for(&lmdb, "redb"), rivals(&lmdb, "lmdb").len()), (Preferred::Surely, 0));
+        assert_eq!((preferred(&lmdb), is_sure(&lmdb, "lmdb")), (Some("lmdb"), true));
+        assert!(is_sure(&lmdb, "redb") && rivals(&lmdb, "lmdb").is_empty());
         let half = [contest(&[("lmdb", 1.0), ("redb", 2.0)]), contest(&[("redb", 1.0), ("lmdb", 1.0)])];
-        assert_eq!(is_decided_for(&slices(&half), "lmdb"), Preferred::InPart);
-        assert_eq!(is_decided_for(&slices(&half[1..]), "lmdb"), Preferred::Tied);
+        assert!(!is_sure(&slices(&half), "lmdb") && !is_sure(&slices(&half[1..]), "lmdb"));
         assert_eq!((times_worse(lmdb[2], "lmdb"), is_won_by(lmdb[2], "lmdb")), (Some(5.0), false));
         let others = [
             contest(&[("a", 1.0), ("near", 1.1), ("b", 3.0)]),
@@ -210,8 +169,7 @@ mod tests {
             contest(&[("c", 1.0), ("near", 1.1), ("a", 3.0), ("b", 3.0)]),
         ];
         let others = slices(&others);
-        assert_eq!(preferred(&others), Some("near"));
-        assert_eq!(is_decided_for(&others, "near"), Preferred::Surely);
+        assert!(preferred(&others) == Some("near") && is_sure(&others, "near"));
         assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
     }
 

@@ -24,6 +24,11 @@ pub fn html(report: &Report<'_>) -> Html {
     let line = |line: String| p(line).class("line");
     let first: Vec<Tag> = first.into_iter().map(line).collect();
     let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
+    if lines.is_empty() {
+        return Html::of(p(
+            "Nothing to compare: no two stores have a figure at the same combination. See below what ran.",
+        ));
+    }
     if !are_short(report.standings(), report) {
         return lines;
     }
