@@ -405,6 +405,6 @@ mod tests {
             assert!(page.contains(text), "{text}");
         }
         let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
-        assert!(nothing.contains("No figures here.") && nothing.contains("lmdb, error: broken"));
+        assert!(nothing.contains("Nothing to compare: ") && nothing.contains("lmdb, error: broken"));
     }
 }

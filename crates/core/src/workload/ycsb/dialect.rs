@@ -255,7 +255,7 @@ mod tests {
             ("readallfieldsbyname", "true", "only false is"),
             ("maxscanrate", "5", "only 0 is"),
             ("limit.file", "rates", "use target"),
-            ("limits.ops", "5", "unknown; those"),
+            ("limits.ops", "5", "unknown; --set"),
             ("recordcount", "0", "say how many"),
         ] {
             let error = belongs(name, value).unwrap_err();
