@@ -300,11 +300,12 @@ impl Known<'_, '_> {
             Some((first, close)) => [vec![first], close].concat(),
             None => Vec::new(),
         };
-        // Of stores too close to call the safer is named first, then the smaller.
+        // Of stores too close to call the safer is named first, then the smaller; of candidates the one that looks faster.
+        let (by, is_open) = (if answer.is_open { &operations } else { &space }, answer.is_open);
         let smaller = |store: &&str| {
-            let size = mean_times(&space, store).unwrap_or(f64::INFINITY);
+            let factor = mean_times(by, store).unwrap_or(f64::INFINITY);
             let danger = self.dangers.get(*store).map(|(_, danger)| (danger.power_cut, danger.kill));
-            (danger, size)
+            (danger.filter(|_| !is_open), factor)
         };
         take.sort_by(|a, b| {
             let (a, b) = (smaller(a), smaller(b));
@@ -412,8 +413,10 @@ impl Known<'_, '_> {
                     })
                 };
                 let name = self.name(store);
+                // Candidates of too few trials are not too close to call.
                 let mark = match answer.take.iter().position(|one| one.store == name) {
-                    Some(0) if !answer.is_open => Mark::Best,
+                    _ if answer.is_open => Mark::None,
+                    Some(0) => Mark::Best,
                     Some(_) => Mark::Close,
                     None => Mark::None,
                 };

@@ -15,7 +15,9 @@ use crate::data::moment::to_the_second;
 use crate::data::names::{HEADING, LISTED};
 use crate::data::pace;
 use crate::data::saturated;
-use crate::data::summary::{Alike, Lists, counts, doubt_lines, missing, noise_lines, rotation, unfinished};
+use crate::data::summary::{
+    Alike, Lists, Missing, counts, doubt_lines, missing, noise_lines, rotation, unfinished,
+};
 
 /// Entries of a list in one line.
 const NAMED: usize = 2;
@@ -49,21 +51,19 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
     out
 }
 
-/// The same at the end of a run: a line for each thing that needs a word. A report has them whole.
+/// The same at the end of a run: failures with their reasons, and a line for each other thing that needs a word. A report has them whole.
 pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing(merged, matrices.iter().copied());
-    let lists = [
-        ("Failed", "trials", &missing.failed),
-        ("Unsupported", "trials", &missing.unsupported),
-        ("Left out", "combinations", &missing.left_out),
-        ("Not run", "combinations", &missing.not_run),
-    ];
+    let lists =
+        [("Left out", "combinations", &missing.left_out), ("Not run", "combinations", &missing.not_run)];
     let lists = lists.into_iter().filter_map(in_a_line);
     let lines =
-        [counts(merged)].into_iter().chain(unfinished(merged)).chain(lists).chain(saturated::lines(merged));
+        clients::lines(merged).into_iter().chain([counts(merged)]).chain(unfinished(merged)).chain(lists);
+    let lines = lines.chain(saturated::lines(merged));
     let lines = lines.chain(builds::not_ranked(merged));
     let lines = lines.chain(in_one(doubt_lines(merged))).chain(in_one(noise_lines(merged)));
-    lines.map(|line| wrap(&line, style.width, "  ")).collect()
+    let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();
+    lines + &failed_text(&missing, style)
 }
 
 /// The first of some lines, the rest counted.
@@ -143,11 +143,16 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
 
 fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing(merged, matrices.iter().copied());
-    let mut out = list("Failed", "trials", &missing.failed, style);
-    out.push_str(&list("Unsupported", "trials", &missing.unsupported, style));
+    let mut out = failed_text(&missing, style);
     out.push_str(&list("Left out", "combinations", &missing.left_out, style));
     out.push_str(&list("Not run", "combinations", &missing.not_run, style));
     out
+}
+
+/// What failed, and what stores can't do.
+fn failed_text(missing: &Missing, style: Style) -> String {
+    let failed = list("Failed", "trials", &missing.failed, style);
+    failed + &list("Unsupported", "trials", &missing.unsupported, style)
 }
 
 /// A list under a title; `unit` is what there are several of.

@@ -18,7 +18,7 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
                  --record-size 1B..1KiB,10KiB..12KiB --operations 10 --trials 1 --guarantee process";
     let said = scratch.storebench(&format!("run crud {study}")).ends(Exit::Success);
     let number = plan::find("crud").unwrap().claims.len();
-    assert!(said.out.contains(&format!("of {number} ")), "{said}");
+    assert!(said.out.contains(&format!("of the {number} ")), "{said}");
     let document = json(&scratch);
     let claims = document["findings"][0]["claims"].as_array().unwrap();
     assert_eq!(claims.len(), number);
