@@ -34,6 +34,8 @@ const LEAST_SPAN: f64 = 4.0;
 /// The standings of a group's contestants.
 #[derive(Debug)]
 pub struct Standings {
+    /// What the group's trials have in common.
+    pub key: GroupKey,
     /// The group's name: `Guarantee power`.
     pub name: String,
     /// The meaning of its guarantee.
@@ -237,6 +239,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
         }
     };
     Some(Standings {
+        key: group.key.clone(),
         name: heading(merged, &group.key),
         meaning: meaning(&group.key),
         figures,

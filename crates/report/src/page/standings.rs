@@ -1,14 +1,16 @@
 //! The page's first screen: the answer in the lines with which every output begins, a chart of all stores, and their table.
 
+use super::group_address;
 use crate::brief::{self, Lines};
 use crate::data::names::palette_position;
 use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
 use crate::markup::{
-    Html, Tag, column, note, number, p, row as table_row, scroll, small, table as html_table, tag,
+    Html, Tag, column, in_address, note, number, p, row as table_row, scroll, small, table as html_table, tag,
 };
 use crate::report::Report;
 use crate::stats::Interval;
 use crate::terminal;
+use storebench_core::axis::Role;
 
 /// Bars end at so many times the best; what is longer is cut off.
 const LONGEST: f64 = 10.0;
@@ -90,7 +92,12 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
             Some(tag("div").class("bar").attr("style", colour).with(parts))
         })
         .collect();
-    tag("figure").with((tag("figcaption").with(name), bars))
+    // To the row of the matrix, which has the rule that decided and all figures.
+    let values = table.at.part(Role::Row);
+    let parts: Vec<&str> =
+        std::iter::once(name).chain(values.values().map(|(_, value)| value.text())).collect();
+    let target = format!("#{}&mark={}&go=winners", group_address(&one.key), in_address(&parts.join("|")));
+    tag("figure").with((tag("figcaption").with(tag("a").attr("href", target).with(name)), bars))
 }
 
 fn named(row: &Row) -> Html {

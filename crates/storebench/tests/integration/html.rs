@@ -238,8 +238,8 @@ fn filters_work_and_a_link_shows_the_same() {
     assert!(browser.text("#winners .where").contains("Guarantee: power"));
     assert_eq!(browser.count("#winners .win"), all / 2);
     assert!(browser.text("#latency .where").contains("operation: remove"));
-    // The evidence of the answer is one click away.
-    browser.click(".prefer a");
+    // The row of the matrix behind a chart is one click away.
+    browser.click("#answer figcaption a");
     browser.until("document.querySelector('#winners tr.marked') !== null");
     let (top, bottom) = ("row.top >= 0", "row.bottom <= innerHeight");
     browser.until(&format!(
