@@ -188,7 +188,7 @@ fn in_words(answer: &Answer) -> String {
         best_at.map(|(store, operations)| format!("{store} at {}", and(operations))).collect();
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
     let is_named = !answer.take.is_empty() && !answer.others.is_empty();
-    parts.extend(is_named.then(|| format!("slower: {}", with_times(&answer.others))));
+    parts.extend(is_named.then(|| format!("next by time: {}", with_times(&answer.others))));
     parts.join("; ")
 }
 

@@ -565,7 +565,7 @@ mod tests {
         assert_eq!(found[0], ("redb".into(), Mark::Best, false));
         assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
         let lines = told(&stores, 4, of_lines);
-        assert!(lines.contains("take redb; slower: sqlite 3."), "{lines}");
+        assert!(lines.contains("take redb; next by time: sqlite 3."), "{lines}");
         let says = "Faster but riskier: lmdb 0.";
         assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
