@@ -147,7 +147,7 @@ fn place(merged: &Merged<'_>) -> Option<String> {
     Some(format!("on {at}"))
 }
 
-/// A group's answer: what to take, what is too close to call, how much slower the others are.
+/// A group's answer: what to take, what is too close to call, how the others compare.
 fn of_group(one: &Standings) -> String {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
@@ -342,7 +342,7 @@ mod tests {
             "{clear}"
         );
         let says =
-            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; slower:";
+            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; next by time:";
         assert!(clear.replace("\n  ", " ").contains(says), "{clear}");
         assert!(clear.replace("\n  ", " ").contains("redb 1.99x, sqlite 8.93x."), "{clear}");
         let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";
