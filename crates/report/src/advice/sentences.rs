@@ -65,7 +65,7 @@ fn times(trials: usize) -> String {
 /// The limits of the answer: another number of records than asked for, reads that are called cold and mostly are not.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let contention = advice.verdict.contention.map(|load| {
-        format!("{}: which store is faster can't be told. Ask again with nothing else running.", load.words())
+        format!("{}: which store is faster is not known. Ask again with nothing else running.", load.words())
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
     let unseen = advice.place.as_ref().filter(|_| at_power).and_then(PlaceInfo::unseen);
