@@ -341,8 +341,7 @@ mod tests {
             lines[0].starts_with("100 records of 1B..1KiB, incompressible; on box, ext4 on nvme0n1; 2"),
             "{clear}"
         );
-        let says =
-            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; next by time:";
+        let says = "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; next by time:";
         assert!(clear.replace("\n  ", " ").contains(says), "{clear}");
         assert!(clear.replace("\n  ", " ").contains("redb 1.99x, sqlite 8.93x."), "{clear}");
         let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";

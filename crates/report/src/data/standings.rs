@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use storebench_core::axis::{Axis, Value};
 use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss};
 use storebench_core::units::grouped;
@@ -232,7 +233,13 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     let names = |answer: &Answer| answer.take.iter().map(|one| one.store.clone()).collect::<Vec<_>>();
     let apart = all.len() == 2 && names(&all[0].1) != names(&all[1].1);
     let answers = match apart {
-        true => all.into_iter().map(|(at, answer)| (at.to_string(), answer)).collect(),
+        true => {
+            let is_alike =
+                |(axis, value): &(Axis, &Value)| all.iter().all(|(at, _)| at.value(*axis) == Some(value));
+            let alike: Vec<Axis> = all[0].0.values().filter(is_alike).map(|(axis, _)| axis).collect();
+            let own = |at: Position| alike.iter().fold(at, |at, axis| at.without(*axis));
+            all.into_iter().map(|(at, answer)| (brief::in_short(&own(at)), answer)).collect()
+        }
         false => {
             let together: Contests<'_> = places.into_iter().flat_map(|(_, contests)| contests).collect();
             vec![(String::new(), known.answer(&together))]
