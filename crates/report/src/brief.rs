@@ -23,6 +23,9 @@ use crate::terminal::grid::{Style, wrap};
 const MOST: usize = 6;
 const ANSWERED: usize = 3;
 
+/// The beginning of a line that belongs to the one before it.
+pub const WITHIN: &str = "  ";
+
 /// Stores in a line that are named before the rest is only counted.
 const NAMED: usize = 4;
 
@@ -52,7 +55,8 @@ impl Lines {
 
 /// The lines, each ended, and an empty one; nothing where no two stores can be compared.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    let lines: String = lines(report).all().map(|line| wrap(line, style.width, "  ")).collect();
+    let indented = |line: &str| if line.starts_with(WITHIN) { "    " } else { "  " };
+    let lines: String = lines(report).all().map(|line| wrap(line, style.width, indented(line))).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
@@ -77,7 +81,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
-    let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
+    let told: Vec<Vec<String>> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
     let trials = Trials::of(run);
     let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
@@ -85,7 +89,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let (danger, last) = (riskier(&compared), Some(last).filter(|last| !last.is_empty()));
     let room = MOST.saturating_sub(lines.len() + danger.iter().chain(&last).count());
     let named = if told.len() > room { room.saturating_sub(1) } else { told.len() };
-    lines.extend(told.iter().take(named).cloned());
+    lines.extend(told.iter().take(named).flatten().cloned());
     if told.len() > named {
         lines.push(format!("And {} more, each below.", told.len() - named));
     }
@@ -147,17 +151,20 @@ fn place(merged: &Merged<'_>) -> Option<String> {
     Some(format!("on {at}"))
 }
 
-/// A group's answer: what to take, what is too close to call, how the others compare.
-fn of_group(one: &Standings) -> String {
+/// A group's answer: what to take, what is too close to call, how the others compare. Two sizes with
+/// different answers have a line each.
+fn of_group(one: &Standings) -> Vec<String> {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
         None => one.name.clone(),
     };
-    let answer = |(at, answer): &(String, Answer)| match at.is_empty() {
-        true => in_words(answer),
-        false => format!("{at}: {}", in_words(answer)),
-    };
-    format!("{name}: {}.", one.answers.iter().map(answer).collect::<Vec<_>>().join(". "))
+    match one.answers.as_slice() {
+        [(at, answer)] if at.is_empty() => vec![format!("{name}: {}.", in_words(answer))],
+        several => {
+            let own = several.iter().map(|(at, answer)| format!("{WITHIN}{at}: {}.", in_words(answer)));
+            std::iter::once(format!("{name}:")).chain(own).collect()
+        }
+    }
 }
 
 fn in_words(answer: &Answer) -> String {

@@ -509,6 +509,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 mod tests {
     use storebench_core::result::{CutCheck, Cuts, Finding};
     use storebench_core::store::{Kind, Offer, StoreDef};
+    use storebench_core::units::SizeRange;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
@@ -584,6 +585,26 @@ mod tests {
         let stores = [("sqlite", 1.002), ("redb", 1.0)];
         let first = told(&stores, 0, |report| report.standings()[0].answers[0].1.take[0].store.clone());
         assert_eq!(first, "redb");
+    }
+
+    #[test]
+    fn two_sizes_with_different_answers_have_a_line_each() {
+        let large = SizeRange { from: 1024, to: 2048 };
+        let block = |number: usize| {
+            let sample = |store, ns: f64| Sample::new(store).ns(ns + number as f64);
+            let small = [sample("lmdb", 1000.0), sample("redb", 3000.0)];
+            let large = [sample("lmdb", 9000.0), sample("redb", 3000.0)].map(|one| one.size(large));
+            small.into_iter().chain(large).collect::<Vec<_>>()
+        };
+        let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
+        let merged = Merged::new(&runs, &[]);
+        let lines = of_lines(&Report::new(&merged));
+        let own: Vec<&str> = lines.lines().filter(|line| line.starts_with(brief::WITHIN)).collect();
+        assert!(own.len() == 2 && own[0].contains("1B..1KiB: take lmdb"), "{lines}");
+        assert!(
+            own[1].contains("1KiB..2KiB: take redb") && !lines.contains("1KiB, incompressible:"),
+            "{lines}"
+        );
     }
 
     #[test]

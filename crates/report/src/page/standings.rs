@@ -1,7 +1,7 @@
 //! The page's first screen: the answer in the lines with which every output begins, a chart of all stores, and their table.
 
 use super::group_address;
-use crate::brief::{self, Lines};
+use crate::brief::{self, Lines, WITHIN};
 use crate::data::names::palette_position;
 use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
 use crate::markup::{
@@ -23,7 +23,10 @@ const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these
 /// The lines; and where they are short, for each table a chart and the table.
 pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::lines(report);
-    let line = |line: String| p(line).class("line");
+    let line = |line: String| match line.strip_prefix(WITHIN) {
+        Some(own) => p(own).class("line within"),
+        None => p(line).class("line"),
+    };
     let first: Vec<Tag> = first.into_iter().map(line).collect();
     let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
     if lines.is_empty() {
