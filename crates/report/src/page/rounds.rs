@@ -14,7 +14,7 @@ pub struct Rounds {
     speed: Vec<Figures>,
     /// The space of the files on disk, in bytes.
     files: Vec<Figures>,
-    /// The longest operation of all trials, in nanoseconds.
+    /// The longest operation, in nanoseconds.
     longest: Vec<Figures>,
     /// The bytes of values that were written until then; only of a set's life.
     written: Vec<Figures>,
@@ -29,13 +29,7 @@ impl Rounds {
             (0..rounds).map(|round| of_rows(rows, |entries| values(entries, figure, round))).collect()
         };
         let written = (0..rounds).map(|round| of_rows(rows, |entries| written(entries, round))).collect();
-        let longest = |entries: &[Entry<'_>], round| {
-            values(entries, Figure::Longest, round).into_iter().reduce(f64::max)
-        };
-        let longest = (0..rounds)
-            .map(|round| of_rows(rows, |entries| longest(entries, round).into_iter().collect()))
-            .collect();
-        Rounds { speed: of(Figure::Speed), files: of(Figure::Files), longest, written }
+        Rounds { speed: of(Figure::Speed), files: of(Figure::Files), longest: of(Figure::Longest), written }
     }
 }
 

@@ -2,7 +2,7 @@
 
 /** A call that takes longer is a pause, in nanoseconds. */
 const PAUSE_NS = 1e7;
-const RINGS = "A ring marks a round with a pause: its longest call, of all trials, took more than 10 ms.";
+const RINGS = "A ring marks a round with a pause: its longest call took more than 10 ms, in the mean over trials.";
 
 function roundsDrawn() {
   const place = onePlace();
