@@ -6,7 +6,7 @@
 #        scripts/cross.sh --test TARGET    builds it, and measures every store with it under qemu-user; keeps nothing of it
 # environment:
 #   FEATURES         the stores to build in, separated by commas; empty: all
-#   PROFILE          cargo's profile; empty: release
+#   PROFILE          cargo's profile; empty: release, and with --test the one that compiles fastest
 #   XDG_CACHE_HOME   the program is storebench/programs/storebench-VERSION-MACHINE in it; empty: ~/.cache
 # Exit code 0: it is there (and works); 1: something failed, and a line says what to do; 2: bad usage.
 set -eu
@@ -189,6 +189,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 case "${1:-} $#" in
     "--test 2")
+        PROFILE=${PROFILE:-tried}
         make_program "$2" "$box/programs"
         test_program
         ;;
