@@ -128,11 +128,8 @@ fn unknown<const N: usize>(
 fn help(option: &Arg) -> String {
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> = option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
-    match defaults[..] {
-        _ if !option.get_action().takes_values() => help,
-        [] => help,
-        _ => format!("{help} [default: {}]", defaults.join(",")),
-    }
+    let is_plain = defaults.is_empty() || !option.get_action().takes_values();
+    if is_plain { help } else { format!("{help} [default: {}]", defaults.join(",")) }
 }
 
 fn exit_codes() -> String {
@@ -186,8 +183,8 @@ fn plans() -> String {
         .to_owned();
     let fields = structs(plan::SOURCE).into_iter().find(|(name, ..)| name == "Plan");
     let fields = fields.map(|(_, _, fields)| fields).unwrap_or_default();
-    let others = ["parameters", "compression"];
-    let fields = fields.into_iter().filter(|(name, _)| !others.contains(&name.as_str()));
+    let fields =
+        fields.into_iter().filter(|(name, _)| !["parameters", "compression"].contains(&name.as_str()));
     let run = all().find_subcommand("run").cloned().unwrap_or_default();
     let is_option = |name: &str| {
         let long = name.replace('_', "-");
