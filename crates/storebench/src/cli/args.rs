@@ -423,7 +423,7 @@ Examples:
   storebench report latest
   storebench report latest --table
   storebench report latest --html report.html    a page for the browser
-  storebench report latest --published           the paper's tables next to yours
+  storebench report latest --published           with the paper's tables
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
   storebench report latest --html a.html --sqlite a.db --json > a.json
