@@ -4,54 +4,77 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use strum::EnumMessage;
+
 use crate::shown::{piece, quoted};
 use crate::words::words;
 
-/// The ways in which the program ends, one for each exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
+/// The ways in which the program ends, each with its exit code, its meaning in a line of the help, and what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::EnumMessage)]
+#[repr(u8)]
 pub enum Exit {
-    /// Everything worked.
-    Success,
-    /// Something failed that has no code of its own.
-    Failure,
-    /// The command line can't be understood.
-    Usage,
-    /// A store that storebench does not know, or that this build lacks.
-    UnknownStore,
-    /// A value on the command line that can't be read or used: of an axis, a size, a count, a duration, a directory.
-    BadValue,
-    /// A plan that can't be read or does not make sense.
-    BadPlan,
-    /// A directory that is not storebench's.
-    NotStorebench,
-    /// A run written in another version of the format, or by other versions of the engines.
-    OtherVersion,
-    /// The system does not permit it.
-    Permission,
-    /// The disk is read-only.
-    ReadOnly,
-    /// The disk is full, or has too little room for any cell.
-    DiskFull,
-    /// Another process is at work on this run.
-    Busy,
-    /// No cell is left to run, or no result to show.
-    Nothing,
-    /// The run ended, and some of its trials failed.
-    TrialsFailed,
-    /// The runs to be compared or merged are of unlike machines or plans.
-    Unlike,
-    /// A comparison found figures that are worse by more than was allowed.
-    Worse,
-    /// This machine can't run all of the studies that were asked about.
-    Incomplete,
-    /// The other machine or a running server can't be reached, or the connection to it is lost.
-    Unreachable,
-    /// A run is incomplete or was changed, or other programs disturbed it.
-    Unsound,
-    /// A check of power cuts shows a danger that was not known of the store with these settings.
-    Danger,
-    /// Interrupted; finished results are kept.
-    Interrupted,
+    /// everything was done
+    Success = 0,
+    /// an error that has no other code
+    #[strum(message = "report it if it looks like a bug")]
+    Failure = 1,
+    /// the command line can't be understood
+    #[strum(message = "see the help that the message names")]
+    Usage = 2,
+    /// an unknown store, or one that this build lacks
+    #[strum(message = "see `storebench stores`")]
+    UnknownStore = 10,
+    /// a value on the command line that can't be used
+    #[strum(message = "the message shows a valid one")]
+    BadValue = 11,
+    /// a study or plan that can't be read or is contradictory
+    #[strum(message = "correct the key that the message names")]
+    BadPlan = 12,
+    /// a folder that is not a run, or a file that is not storebench's
+    #[strum(message = "name another folder or file")]
+    NotStorebench = 13,
+    /// a run in a newer format, or of other engine versions
+    #[strum(message = "use that version, or run again")]
+    OtherVersion = 14,
+    /// no permission
+    #[strum(message = "choose a directory of your own")]
+    Permission = 15,
+    /// the file system is read-only
+    #[strum(message = "choose a directory on another disk")]
+    ReadOnly = 16,
+    /// the disk is full, or too small for any cell
+    #[strum(message = "make room, then `--resume`")]
+    DiskFull = 17,
+    /// another process is using this run
+    #[strum(message = "wait for it, or stop it")]
+    Busy = 18,
+    /// no cell to run, or no result to show
+    #[strum(message = "see `--dry-run`")]
+    Nothing = 19,
+    /// the run ended, but some of its trials failed
+    #[strum(message = "see the reasons in the report")]
+    TrialsFailed = 20,
+    /// compare, merge: the runs have different machines or plans
+    #[strum(message = "choose other runs; compare: `--unlike`")]
+    Unlike = 21,
+    /// compare --fail-above: figures are worse, or cells fail
+    #[strum(message = "see which in the comparison")]
+    Worse = 22,
+    /// doctor: this machine can't run all of the studies
+    #[strum(message = "install what is named")]
+    Incomplete = 23,
+    /// --remote, --url: no connection, or it was lost
+    #[strum(message = "correct the address, or `--resume`")]
+    Unreachable = 24,
+    /// check: a run is incomplete, changed or disturbed
+    #[strum(message = "`--resume` it, or measure again")]
+    Unsound = 25,
+    /// power cuts cost a store more than is known of it
+    #[strum(message = "see `storebench crash show`")]
+    Danger = 26,
+    /// interrupted; finished results are kept
+    #[strum(message = "continue with `--resume`")]
+    Interrupted = 130,
 }
 
 words!(Exit, every);
@@ -59,56 +82,17 @@ words!(Exit, every);
 impl Exit {
     /// Its meaning, in a line of the help.
     pub fn meaning(self) -> &'static str {
-        match self {
-            Exit::Success => "everything was done",
-            Exit::Failure => "an error that has no other code",
-            Exit::Usage => "the command line can't be understood",
-            Exit::UnknownStore => "an unknown store, or one that this build lacks",
-            Exit::BadValue => "a value on the command line that can't be used",
-            Exit::BadPlan => "a study or plan that can't be read or is contradictory",
-            Exit::NotStorebench => "a folder that is not a run, or a file that is not storebench's",
-            Exit::OtherVersion => "a run in a newer format, or of other engine versions",
-            Exit::Permission => "no permission",
-            Exit::ReadOnly => "the file system is read-only",
-            Exit::DiskFull => "the disk is full, or too small for any cell",
-            Exit::Busy => "another process is using this run",
-            Exit::Nothing => "no cell to run, or no result to show",
-            Exit::TrialsFailed => "the run ended, but some of its trials failed",
-            Exit::Unlike => "compare, merge: the runs have different machines or plans",
-            Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
-            Exit::Incomplete => "doctor: this machine can't run all of the studies",
-            Exit::Unreachable => "--remote, --url: no connection, or it was lost",
-            Exit::Unsound => "check: a run is incomplete, changed or disturbed",
-            Exit::Danger => "power cuts cost a store more than is known of it",
-            Exit::Interrupted => "interrupted; finished results are kept",
-        }
+        self.get_documentation().unwrap_or_default()
+    }
+
+    /// What to do, in a few words.
+    pub fn advice(self) -> &'static str {
+        self.get_message().unwrap_or_default()
     }
 
     /// The process's exit code.
     pub fn code(self) -> u8 {
-        match self {
-            Exit::Success => 0,
-            Exit::Failure => 1,
-            Exit::Usage => 2,
-            Exit::UnknownStore => 10,
-            Exit::BadValue => 11,
-            Exit::BadPlan => 12,
-            Exit::NotStorebench => 13,
-            Exit::OtherVersion => 14,
-            Exit::Permission => 15,
-            Exit::ReadOnly => 16,
-            Exit::DiskFull => 17,
-            Exit::Busy => 18,
-            Exit::Nothing => 19,
-            Exit::TrialsFailed => 20,
-            Exit::Unlike => 21,
-            Exit::Worse => 22,
-            Exit::Incomplete => 23,
-            Exit::Unreachable => 24,
-            Exit::Unsound => 25,
-            Exit::Danger => 26,
-            Exit::Interrupted => 130,
-        }
+        self as u8
     }
 }
 

@@ -46,7 +46,7 @@ pub fn again(library: &Library) -> Result<Library, String> {
         return Ok(found);
     }
     Err(format!(
-        "the library {} has changed: its SHA-256 begins with {} where the run began with {}",
+        "the library {} has changed: its SHA-256 begins with {}; the run began with {}",
         library.path.display(),
         short(&found.sha256),
         short(&library.sha256)

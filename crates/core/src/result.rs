@@ -281,7 +281,7 @@ words!(Failure);
 pub struct Measured {
     /// The guarantee that the store really gave.
     pub guarantee: Guarantee,
-    /// What a power cut can cost, where the workload compares settings.
+    /// What a power cut can cost, if the workload compares settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<Loss>,
     /// The engine's version.
@@ -316,7 +316,7 @@ pub struct Measured {
     /// The records handed to the store over the whole trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// The block device under the location, where it is known.
+    /// The block device under the location, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
     /// All processors of the machine during the trial.
@@ -328,19 +328,19 @@ pub struct Measured {
     /// Data that may still have been in memory then, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_left_warm: Option<String>,
-    /// The audit after all figures had been taken; absent where the store keeps nothing.
+    /// The audit after all figures had been taken; absent if the store keeps nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
-    /// The kill check after the trial; absent below `process`, for the harness's own stores and in results of earlier versions.
+    /// The kill check after the trial; absent below `process`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_check: Option<KillCheck>,
-    /// The cut check after the trial; absent where none was asked for, and in results of earlier versions.
+    /// The cut check after the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_check: Option<CutCheck>,
-    /// The check of faults; absent where none were asked for.
+    /// The check of faults; absent if none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_check: Option<FaultCheck>,
-    /// The time of opening after a kill; absent where it was not asked for.
+    /// The time of opening after a kill; absent if it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_check: Option<RecoveryCheck>,
     /// What `life` found when most records were removed and space was reclaimed.
@@ -376,8 +376,8 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
 /// Counters of the process over one phase of a trial: all its threads, the engine's own included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Calls that wait for written data to become durable: fsync, fdatasync, msync with MS_SYNC, sync_file_range that
-    /// waits, syncfs, sync, writes to files opened with O_DSYNC or O_SYNC. `None` where they can't be counted.
+    /// Calls that wait for written data to become durable. They are fsync, fdatasync, msync with MS_SYNC, sync_file_range that
+    /// waits, syncfs, sync, and writes to files opened with O_DSYNC or O_SYNC. `None` where they can't be counted.
     pub syncs: Option<u64>,
     /// Time within these calls, added over the threads, in nanoseconds.
     pub sync_ns: Option<u64>,
@@ -396,13 +396,13 @@ pub struct Counters {
     pub voluntary_switches: u64,
     /// Context switches because a thread's time was over.
     pub involuntary_switches: u64,
-    /// Processor time with the server's, in nanoseconds; absent in older results.
+    /// Processor time with the server's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// The duration of the phase, in nanoseconds; absent in older results.
+    /// The duration of the phase, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
-    /// The requests that the simulated disk answered meanwhile, whoever made them; absent where there is none, and in older results.
+    /// The requests that the simulated disk answered during it, whoever made them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<Requests>,
 }
@@ -456,7 +456,7 @@ pub struct Load {
     /// The writes after it that made the set old, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
-    /// The rest after it; absent where operations began at once, as in all older results.
+    /// The rest after it; absent if operations began at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
 }
@@ -482,7 +482,7 @@ pub struct OperationResult {
     pub count: u64,
     /// Operations that failed.
     pub errors: u64,
-    /// Wall time from before the first to after the last, in nanoseconds, making and checking values included and warm-ups not.
+    /// Wall time from before the first to after the last, in nanoseconds. It includes making and checking values, and no warm-up.
     /// With several threads from the start of the first to the end of the last.
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
@@ -495,27 +495,27 @@ pub struct OperationResult {
     pub harness_share: Option<f64>,
     /// Value bytes written or read.
     pub value_bytes: u64,
-    /// Operations done first, to warm up, which are not among these.
+    /// Operations done first, to warm up, and not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up: u64,
-    /// Records put back, untimed, between the timed operations, so that there is always one to remove.
+    /// Records put back, untimed, so that there is always one to remove.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_back: u64,
-    /// Transactions that another one was in the way of, and that were done again; the time of all attempts is the latency.
+    /// Transactions that were repeated because of another one; the latency is the time of all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u64,
-    /// Bytes that reached the block device under the place meanwhile, whoever wrote them; absent where that is not looked at.
+    /// Bytes that reached the block device during it, whoever wrote them; absent if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
-    /// Bytes that were read from it meanwhile.
+    /// Bytes that were read from the block device during it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_read_bytes: Option<u64>,
-    /// The time of all processors of the machine over the operation; absent where that is not looked at.
+    /// The time of all processors of the machine over it; absent if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
     /// Latency of single operations.
     pub latency: Latency,
-    /// Counters of the process over the operation, all of it: warming up, putting records back, and in an open loop
+    /// Counters of the process over the operation. They include warming up, putting records back, and in an open loop
     /// waiting. Only the syncs of warm-ups and of records put back are left out, as far as the threads at work made
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -523,10 +523,10 @@ pub struct OperationResult {
     /// The requests to a simulated disk, if the operation has no counters: its phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_disk: Option<PhaseDisk>,
-    /// Second by second, where it took longer than one.
+    /// Second by second, if it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,
-    /// Epoch by epoch, where the workload has epochs.
+    /// Epoch by epoch, if the workload has epochs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
 }

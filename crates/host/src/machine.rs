@@ -106,14 +106,14 @@ impl Machine {
         }
         let zero = self.limits().into_iter().find(|(_, value)| *value == 0);
         if let Some((limit, _)) = zero {
-            return Err(format!("{limit} is 0: it must be more; leave it out where it is not limited"));
+            return Err(format!("{limit} is 0: it must be more; leave it out if it is not limited"));
         }
         let large = self.limits().into_iter().find(|(limit, value)| {
             matches!(limit, Limited::Processors | Limited::ReadOperations | Limited::WriteOperations)
                 && *value > MOST
         });
         if let Some((limit, _)) = large {
-            return Err(format!("{limit} is too large: leave it out where it is not limited"));
+            return Err(format!("{limit} is too large: leave it out if it is not limited"));
         }
         if let Some(core) = &self.core {
             core.check()?;

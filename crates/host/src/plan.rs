@@ -154,7 +154,7 @@ pub struct Plan {
     /// Named sets of changes, such as `quick`.
     #[serde(default, skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
-    /// Published findings that runs are checked against, as they are written; what reads results knows their meaning.
+    /// Published findings that runs are checked against. They are kept as they are written: what reads results knows their meaning.
     #[serde(rename = "claim", default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<toml::Table>,
     /// The axis of this name, as plans from before it was one write it; `None` once a plan is read.

@@ -58,7 +58,7 @@ const SETTINGS: &[SettingDef] = &[
         .bytes()
         .share(Share::one_in(
             4,
-            "names no share; a quarter, as the page cache holds its file too",
+            "no share; the page cache holds its file too",
             "https://docs.rs/redb/4.5.0/redb/struct.Builder.html#method.set_cache_size",
         ))
         .tune(&["16777216", "67108864"]),

@@ -38,7 +38,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
     kind: Kind::Engine,
     summary: "log-structured merge tree",
-    practice: "a folder of files; it can be backed up while open; writes wait where flushes or compactions fall behind; one process writes",
+    practice: "a folder of files; it can be backed up while open; writes wait when flushes or compactions fall behind; one process writes",
     cautions: &[Caution {
         of: Aging::Waits,
         says: "writes are slowed down, or stopped, while flushes or compactions can't keep up with them",

@@ -72,7 +72,7 @@ const SETTINGS: &[SettingDef] = &[
         .bytes()
         .share(Share::one_in(
             4,
-            "names no share; a quarter, as the page cache holds its file too",
+            "no share; the page cache holds its file too",
             "https://docs.rs/sled/0.34.7/sled/struct.Config.html#method.cache_capacity",
         ))
         .read_by("the database's own account")

@@ -11,7 +11,7 @@ pub const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue",
 pub(super) static CHURN: AxisDef = AxisDef {
     name: "churn",
     order: 1033,
-    help: "life: how the set is written: uniform and zipfian overwrite records, waves too with values that grow and shrink again, replace removes one and inserts another, queue the oldest and a new one, log adds new ones and removes the oldest 100 at once",
+    help: "life: how the set is written: uniform and zipfian overwrite records, waves with values that grow and shrink, replace removes one and inserts another, queue removes the oldest, log the oldest 100 at once",
     many: "kinds of churn",
     presence: Presence::Always(6),
     role: Role::Row,

@@ -75,7 +75,7 @@ impl Described {
             return wrong(format!("flags has unknown bits: {:#x}", self.flags & !ffi::ALL_FLAGS));
         }
         if self.max_key_bytes < 32 {
-            return wrong(format!("max_key_bytes is {} where at least 32 are needed", self.max_key_bytes));
+            return wrong(format!("max_key_bytes is {}, but at least 32 are needed", self.max_key_bytes));
         }
         if !(0..=2).contains(&self.sessions) {
             return wrong(format!(

@@ -109,7 +109,7 @@ fn checked(entry: *const ffi::Store) -> Result<Table, String> {
     match unsafe { entry.as_ref() } {
         None => Err("an entry of its table is NULL".into()),
         Some(store) if store.size < known => {
-            Err(format!("an entry of its table has {} bytes where {known} are needed", store.size))
+            Err(format!("an entry of its table has {} bytes, but {known} are needed", store.size))
         }
         Some(store) => Ok(Table(store)),
     }
@@ -216,8 +216,6 @@ fn complete(store: &ffi::Store, described: &Described) -> Result<(), String> {
     let missing: Vec<&str> = needed.iter().filter(|(_, is)| !is).map(|(name, _)| *name).collect();
     match missing.as_slice() {
         [] => Ok(()),
-        missing => {
-            Err(format!("{}: NULL where a function is needed: {}", described.name, missing.join(", ")))
-        }
+        missing => Err(format!("{}: NULL instead of a function: {}", described.name, missing.join(", "))),
     }
 }

@@ -433,7 +433,7 @@ impl Session for LibrarySession<'_> {
         done.and(wrong)?;
         if shown > limit {
             return Err(StoreError::Engine(format!(
-                "the library's scan showed {shown} records where {limit} were asked for"
+                "the library's scan showed {shown} records, but {limit} were asked for"
             )));
         }
         Ok(shown)

@@ -14,14 +14,14 @@ pub struct Memory {
     pub base_bytes: u64,
     /// The peak of resident memory, less the base.
     pub peak_above_base_bytes: u64,
-    /// The same without pages of mapped files, which the kernel can drop at any time: the peak less those above the base that were
+    /// The same without pages of mapped files, which the kernel can drop at any time. It is the peak less those above the base that were
     /// resident when the last operation had returned, and no less than all else that was resident then. No kernel tells the peak
     /// of all else: one that was reached while fewer such pages were resident is understated by the difference, one reached
     /// while more were is overstated. Absent where the kernel does not count these pages, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_without_mapped_files_bytes: Option<u64>,
-    /// The most that the trial's cgroup was charged for at once, from just before the store was opened until the last
-    /// operation had returned: resident memory, page cache, and what the kernel keeps for both.
+    /// The most that the trial's cgroup was charged for at once: resident memory, page cache, and what the kernel keeps for both.
+    /// It counts from just before the store was opened until the last operation had returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_with_page_cache_bytes: Option<u64>,
 }

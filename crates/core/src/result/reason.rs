@@ -272,7 +272,7 @@ impl fmt::Display for Reason {
                 f.write_str("the cache of a server that is named by a URL can't be emptied")
             }
             Reason::MachineElsewhere => {
-                f.write_str("a server that is named by a URL can't be held to a machine's limits")
+                f.write_str("a server that is named by a URL can't be kept within a machine's limits")
             }
             Reason::NotForClients { store } => write!(
                 f,
@@ -354,7 +354,10 @@ mod tests {
                 "tuning share is a share of the machine's memory, and the machine here has no limit of memory: name one that has",
             ),
             (Reason::CacheElsewhere, "the cache of a server that is named by a URL can't be emptied"),
-            (Reason::MachineElsewhere, "a server that is named by a URL can't be held to a machine's limits"),
+            (
+                Reason::MachineElsewhere,
+                "a server that is named by a URL can't be kept within a machine's limits",
+            ),
             (Reason::PlaceElsewhere, "places don't apply to a server that is named by a URL: one takes part"),
             (
                 Reason::NotForClients { store: "redb".into() },

@@ -34,7 +34,7 @@ fn rewritten(message: &str) -> Option<String> {
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // The words for what was found may hold these themselves; those for what is wanted do not.
     let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("{} found where {} is expected", found_in_words(found), wanted_in_words(wanted)))
+    Some(format!("expected {}, found {}", wanted_in_words(wanted), found_in_words(found)))
 }
 
 fn found_in_words(found: &str) -> String {
@@ -105,23 +105,17 @@ mod tests {
             ),
             ("unknown field `a`, expected `b`", "unknown key `a`: expected `b`"),
             ("unknown variant `cruel`, expected `crud`", "`cruel` can't be used here: expected `crud`"),
-            (
-                "invalid type: integer `5`, expected struct Region",
-                "the number `5` found where a table is expected",
-            ),
+            ("invalid type: integer `5`, expected struct Region", "expected a table, found the number `5`"),
             (
                 "invalid type: string \"a, expected b\", expected u32",
-                "the text \"a, expected b\" found where a whole number from 0 to 4294967295 is expected",
+                "expected a whole number from 0 to 4294967295, found the text \"a, expected b\"",
             ),
-            ("invalid type: map, expected a sequence", "a table found where a list is expected"),
+            ("invalid type: map, expected a sequence", "expected a list, found a table"),
             (
                 "invalid type: sequence, expected struct variant Expect::Winner at line 3 column 7",
-                "a list found where a table (line 3 column 7) is expected",
+                "expected a table (line 3 column 7), found a list",
             ),
-            (
-                "invalid type: boolean `true`, expected a string",
-                "`true` found where text in quotes is expected",
-            ),
+            ("invalid type: boolean `true`, expected a string", "expected text in quotes, found `true`"),
             ("\"many\" is not a count: write it like 1000", "\"many\" is not a count: write it like 1000"),
         ] {
             assert_eq!(in_plain_words(message), expected);

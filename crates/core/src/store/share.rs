@@ -52,11 +52,11 @@ impl Share {
         Share { write, ..self }
     }
 
-    /// The part in words: `1/4 of the memory, where engine=tree`.
+    /// The part in words: `1/4 of the memory, if engine=tree`.
     pub fn words(&self) -> String {
         let (parts, of) = self.part;
         let sessions = if self.by_session { ", divided by the sessions" } else { "" };
-        let only = self.only_with.map_or(String::new(), |(name, value)| format!(", where {name}={value}"));
+        let only = self.only_with.map_or(String::new(), |(name, value)| format!(", if {name}={value}"));
         format!("{parts}/{of} of the memory{sessions}{only}")
     }
 

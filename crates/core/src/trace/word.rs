@@ -81,7 +81,7 @@ pub static ROCKSDB: [Word; 9] = [
     word("merge", Does::Modify, APPENDED),
     word("iterator_Seek", Does::Scan, "the trace does not say how many records were read: one is"),
     word("iterator_SeekForPrev", Does::Skip, "stores here scan upwards only"),
-    word("multiget", Does::Get, "each key is read by itself"),
+    word("multiget", Does::Get, "each key is read alone"),
 ];
 
 /// The words of storebench's own form.

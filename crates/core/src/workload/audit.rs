@@ -243,7 +243,7 @@ fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Mo
             Ok(true) => {
                 let written = records.value_length(*index, *version);
                 let what = format!(
-                    "is not what was written last: {found} bytes where {written} were written, or other bytes"
+                    "is not what was written last: {found} bytes, but {written} were written, or other bytes"
                 );
                 return Err(wrong(*index, &key, &what, moment));
             }
@@ -287,7 +287,7 @@ fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), Stop> {
     if count == expected {
         return Ok(());
     }
-    let message = format!("the store counts {count} records where it was to hold {expected}, {moment}");
+    let message = format!("the store counts {count} records, but should hold {expected}, {moment}");
     Err(Stop { failure: Failure::WrongData, message, operation: None })
 }
 

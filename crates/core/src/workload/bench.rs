@@ -130,7 +130,9 @@ impl<'a> Bench<'a> {
 
     /// The same while sessions work, if the engine can do that.
     pub fn compact_beside(&self) -> Result<Option<&'static str>, Stop> {
-        self.store()?.compact_beside().map_err(|error| Stop::store("giving space back beside others", &error))
+        self.store()?
+            .compact_beside()
+            .map_err(|error| Stop::store("reclaiming space during other work", &error))
     }
 
     /// Closes the store, if it is open.

@@ -330,7 +330,7 @@ fn round(
 fn written_by(doing: Doing) -> &'static str {
     match doing {
         Doing::One(Operation::Insert) => "inserts",
-        Doing::One(Operation::Get) => "writes beside gets",
+        Doing::One(Operation::Get) => "writes next to gets",
         Doing::One(Operation::Update) => "updates",
         Doing::One(Operation::Remove) => "removals and records put back",
         Doing::Mix(_) => "writes of the mix",

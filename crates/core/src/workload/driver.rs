@@ -416,7 +416,7 @@ impl<'a> Driver<'a> {
         if !self.records.is_value(planned.index, planned.version, value) {
             let expected = self.records.value_length(planned.index, planned.version);
             let found =
-                format!("is wrong: {} bytes where {expected} were written, or other bytes", self.seen.length);
+                format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.seen.length);
             return Err(wrong(planned, key, &found));
         }
         self.recorder.of_mut(Operation::Get as usize).value_bytes += value.len() as u64;

@@ -132,7 +132,7 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
     drop(session);
     let count = store.count().map_err(|error| Stop::store("counting", &error))?;
     if count != held.len() as u64 {
-        let message = format!("the store counts {count} records where {} were acknowledged", held.len());
+        let message = format!("the store counts {count} records, but {} were acknowledged", held.len());
         return Err(lost(message).into());
     }
     Ok(store.close().map_err(|error| Stop::store("closing the store", &error))?)

@@ -175,7 +175,7 @@ fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, En
     let guarantee = bench.store()?.guarantee();
     match promised {
         Some(promised) if promised != guarantee && bench.elsewhere().is_none() => Err(Ended::harness(
-            format!("the store gives the guarantee {guarantee} where {promised} was promised"),
+            format!("the store gives the guarantee {guarantee}, but {promised} was promised"),
         )),
         _ => Ok(guarantee),
     }
@@ -235,7 +235,7 @@ fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
     if count == expected {
         return Ok(());
     }
-    let message = format!("the store counts {count} records where {expected} were written");
+    let message = format!("the store counts {count} records, but {expected} were written");
     Err(Ended::Failed(Stop { failure: crate::result::Failure::WrongData, message, operation: None }))
 }
 

@@ -102,7 +102,7 @@ parameters! {
     #[arg(long, value_name = "TIME")]
     burst_period: Time<600>,
     /// life: afterwards send steps by a schedule at these loads, each with a burst of ten times as many and a pause: shares of the
-    /// store's own speed (such as 10%,50%,90%) or steps a second (5000/s)
+    /// store's speed (10%,50%,90%) or steps a second (5000/s)
     #[arg(long, value_name = "LOADS")]
     bursts: List<BurstLoad>,
     /// Time each kind of operation for this long, instead of a number of them
@@ -138,7 +138,7 @@ parameters! {
     /// Do nothing for this long before each kind of transaction of batch
     #[arg(long, value_name = "TIME")]
     rest: Time<0, 3_600_000>,
-    /// ycsb: send --operations so many times to one database, with figures and disk size after each round
+    /// ycsb: times that --operations are sent to one database, with figures and disk size after each round
     #[arg(long, value_name = "N")]
     rounds: Count<1, 100>,
     /// data-size: how often each transaction comes: orders=25,buy=50,restock=25
@@ -162,11 +162,10 @@ parameters! {
     /// Unit of the times of a CSV trace: s, ms, us, ns [default: the column's name says it]
     #[arg(long, value_name = "UNIT")]
     trace_time_unit: TimeUnit,
-    /// life: write so many times as many records as the set has, with figures after each tenth of them
+    /// life: times that the set is written over, with figures after each tenth
     #[arg(long, value_name = "N")]
     turnover: Count<1, 100_000>,
-    /// life: after the ten tenths write more, each like them, until neither speed nor files rise or fall throughout the last five;
-    /// at most N times the turnover
+    /// life: then write more tenths until neither speed nor files have a trend over the last five; at most N times the turnover
     #[arg(long, value_name = "N")]
     until_steady: Count<1, 10>,
     /// What to do with a value that was read: copy, touch

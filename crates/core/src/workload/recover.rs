@@ -126,7 +126,7 @@ fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopene
         let (count, records) = (count(&*store)?, part.records + part.adds);
         if count != records {
             return Err(missing(format!(
-                "the store counts {count} records where {records} were acknowledged"
+                "the store counts {count} records, but {records} were acknowledged"
             )));
         }
     }

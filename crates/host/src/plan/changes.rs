@@ -21,14 +21,14 @@ pub struct Changes {
     /// Add blocks of trials until each ratio that decides a winner is known to within this share
     #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
-    /// Measure what is still undecided after all trials again and again, until this time is over
+    /// After all trials, measure what is undecided again and again until this time is over
     #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub budget: Option<Period>,
     /// Have the sessions on other machines, over ssh, and the trial's process here: host1,host2. For servers by --url (see docs/servers.md)
     #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_hint = clap::ValueHint::Hostname, conflicts_with = "resume")]
     pub clients: Option<Vec<String>>,
-    /// Vary one axis at a time, from the first value of all others and the plan's own settings, instead of every combination.
-    /// Stores and guarantees stay combined
+    /// Vary one axis at a time, from the first value of all others and the plan's settings, instead of every combination. Stores and
+    /// guarantees stay combined
     #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
     pub one_at_a_time: Option<bool>,
     /// The same of the axes that are no settings, which the option of `one_at_a_time` sets, too.
@@ -37,23 +37,23 @@ pub struct Changes {
     /// Axes whose values are taken in step.
     #[arg(skip)]
     pub paired: Option<Vec<Vec<Axis>>>,
-    /// Estimate times on other disks, without waiting for them: trials are on the simulated disk `recorder`, or on --disk; their requests
-    /// are repeated on the models of these
+    /// Estimate times on other disks without waiting: trials are on the simulated disk `recorder`, or on --disk; their requests are
+    /// repeated on models of these
     #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
     pub disk_estimate: Option<Vec<String>>,
-    /// After each trial, look at so many states in which power cuts could have left its store, on a file system in an image
+    /// After each trial, check this number of states in which power cuts could have left its store, on a file system in an image
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub cuts: Option<u64>,
-    /// The disk of these states tears blocks: of 4 KiB it may have written some sectors and not the others
+    /// The disk of these states tears blocks of 4 KiB: it may have written some sectors and not others
     #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
     pub torn: Option<bool>,
-    /// All of these states are cut while the store settles (checkpoints, compactions), and not a fifth of them
+    /// Cut all of these states while the store settles (checkpoints, compactions), instead of a fifth
     #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
     pub settling: Option<bool>,
-    /// After each trial, put its store through so many faults of the disk of each kind, on a file system in an image
+    /// After each trial, put its store through this number of disk faults of each kind, on a file system in an image
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub faults: Option<u64>,
-    /// After each trial, measure how long its store takes to open after its process was killed, with so many records
+    /// After each trial, measure how long its store takes to open after its process was killed, with this number of records
     #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = whole::<u64>, conflicts_with = "resume")]
     pub recovery: Option<Vec<u64>>,
     /// Seed for keys, values, record choice and trial order

@@ -166,7 +166,7 @@ pub fn sure(advice: &Advice) -> String {
     let tied: Vec<String> = tied.map(|other| tie(other, goal)).collect();
     if !tied.is_empty() {
         let why = match second.verdict {
-            Verdict::Tied(Rule::Clock) => "They take too little time for the clock to tell",
+            Verdict::Tied(Rule::Clock) => "They take less time than the clock can resolve",
             Verdict::Tied(Rule::Little) => "The difference is too little to matter",
             _ => "They are alike",
         };
@@ -203,7 +203,9 @@ pub fn sure(advice: &Advice) -> String {
             times_measured(ratio.blocks),
             cost.advice(Some(&ratio)),
         ),
-        None => format!("{} was never measured beside it, so the two can't be compared.", second.store),
+        None => {
+            format!("{} was never measured together with it, so the two can't be compared.", second.store)
+        }
     }
 }
 
@@ -227,7 +229,7 @@ pub fn closing(advice: &Advice) -> String {
         Some((second, _, Some(ratio))) => {
             format!("not sure: {}, {}", next(second, ratio), times_measured(ratio.blocks))
         }
-        Some((second, _, None)) => format!("not sure: {} was never measured beside it", second.store),
+        Some((second, _, None)) => format!("not sure: {} was never measured together with it", second.store),
     };
     format!(
         "{} {} {}, {} an operation, guarantee {}; {certainty}.",
@@ -391,7 +393,7 @@ pub fn not_measured(advice: &Advice) -> Vec<String> {
 /// The ratio of a store to the recommended one with the time that it took, how often that was measured, and with how many records,
 /// where not with those of the answer.
 fn beside(advice: &Advice, store: &Candidate) -> String {
-    let Some(ratio) = store.times_worse else { return "never measured beside it".into() };
+    let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
         .looked_at
         .map_or_else(String::new, |records| format!(" with {}", counted(records.from, "record")));

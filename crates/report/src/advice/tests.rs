@@ -150,9 +150,9 @@ fn stores_that_share_no_block_are_not_called_best() {
     let advice = advice(&question(), &runs).unwrap();
     assert!(sentences::sure(&advice).contains("no other store was measured as often"));
     let text = advice.text(None, Style { width: 100, colour: false });
-    assert!(text.contains("  redb: never measured beside it.\n"), "{text}");
+    assert!(text.contains("  redb: never measured together with it.\n"), "{text}");
     assert_eq!(advice.verdict.ranking.len(), 1, "no figure of other blocks stands beside the best's");
-    assert!(advice.html(None).as_str().contains("redb: never measured beside it"));
+    assert!(advice.html(None).as_str().contains("redb: never measured together with it"));
 }
 
 #[test]

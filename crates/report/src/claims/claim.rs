@@ -118,7 +118,7 @@ impl Claim {
         for (name, text) in [("says", &self.says), ("source", &self.source)] {
             if text.trim().is_empty() {
                 return Err(format!(
-                    "{name} is empty: say in a sentence what was found, and where it stands"
+                    "{name} is empty: say in a sentence what was found, and where it was published"
                 ));
             }
         }

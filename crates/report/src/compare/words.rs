@@ -199,12 +199,12 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     }
     rules.extend(reach(comparison));
     if comparison.tested() + comparison.exact() > 0 {
-        rules.push("Seen: the least change that would be marked if it were the only one, where trials vary as these do.".into());
+        rules.push("Seen: the least change that would be marked if it were the only one, if trials vary as these do.".into());
     }
     rules.push(match comparison.observations {
         Observations::Trials => {
             "Intervals know how trials of one run differ, not how one run differs from the next: a machine that was slower \
-             during one of them looks like a change. Several runs of each, alternately, tell (docs/compare.md)."
+             during one of them looks like a change. Several runs of each, alternately, show it (docs/compare.md)."
                 .into()
         }
         Observations::Runs => "One observation is a run, by its mean: intervals know how runs differ.".into(),
@@ -220,9 +220,9 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     let mut rules = Vec::new();
     if tested > 0 {
         rules.push(format!(
-            "A figure is called worse or better where its change is significant at {percent} % after Holm's correction for \
-             {}: were nothing changed, the chance that any is marked would be at most {percent} %. Intervals are 95 %, each \
-             for itself: one may exclude no change, and its figure not be marked for the sake of all the others.",
+            "A figure is called worse or better if its change is significant at {percent} % after Holm's correction for \
+             {}: if nothing changed, the chance that any is marked is at most {percent} %. Each interval is 95 % for its \
+             figure alone: it may exclude no change although the figure is not marked.",
             counted(tested, "figure")
         ));
     }
@@ -236,8 +236,8 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
         let told = told.into_iter().filter(|(count, _)| *count > 0);
         let told: Vec<String> = told.map(|(count, how)| format!("{} {how}", have(count))).collect();
         rules.push(format!(
-            "{}. Where the sides differ the change is exact; it is called worse or better \
-             where chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
+            "{}. If the sides differ the change is exact; it is called worse or better \
+             if chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
              the {percent} % with the tests.",
             told.join(", ")
         ));
@@ -284,7 +284,7 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
     let stores: Vec<String> = comparison.stores.iter().map(of).collect();
     (!stores.is_empty()).then(|| {
         format!(
-            "Mean latencies of each store, over all its cells and operations: {}. Where all stores changed alike, it may be \
+            "Mean latencies of each store, over all its cells and operations: {}. If all stores changed alike, it may be \
              the machine.",
             stores.join(", ")
         )
@@ -335,7 +335,7 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
         all.push(format!("the same version on both sides: {}", same.join(", ")));
     }
     all.extend(capped(&comparison.settings, "settings", |setting| {
-        let value = |value: &Option<String>| value.clone().unwrap_or("not told".into());
+        let value = |value: &Option<String>| value.clone().unwrap_or("unknown".into());
         let cells = counted(setting.cells, "cell");
         format!(
             "setting {}.{}: {} → {} ({cells})",

@@ -14,7 +14,7 @@ impl Contention {
     pub fn words(&self) -> String {
         let Contention { others, cores, threads } = self;
         let threads = counted(*threads, "thread");
-        format!("Other programs kept {} of {cores} processors busy beside {threads}", three_digits(*others))
+        format!("Other programs kept {} of {cores} processors busy next to {threads}", three_digits(*others))
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             said(Some(1.5)),
             [
-                "Not judged, unless twice as fast, at 1 place on box: other programs kept 1.50 of 2 processors busy beside 1 thread. \
+                "Not judged, unless twice as fast, at 1 place on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
               Measure again with nothing else running."
             ]
         );

@@ -99,7 +99,9 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
 pub fn tables() -> Vec<(String, Vec<String>)> {
     let statements =
         include_str!("sql/schema.sql").to_owned() + &sections::schema() + include_str!("sql/views.sql");
-    let statements = with_figures(&statements, "");
+    let (first, others) = statements.split_once(FIGURES).unwrap_or_default();
+    let statements = with_figures(&format!("{first}{FIGURES}"), "")
+        + &others.replace(FIGURES, "    operation_figures.*,\n");
     let made = statements.split("\nCREATE ").filter_map(|statement| {
         let (name, rest) = statement.split_once(' ')?.1.split_once(' ')?;
         let columns = match statement.split_once(' ')?.0 {
@@ -124,10 +126,12 @@ fn split(columns: &str) -> Vec<String> {
         character == ',' && depth == 0
     });
     let name = |part: &str| {
+        if let Some(table) = part.strip_suffix(".*") {
+            return Some(format!("all of {table}"));
+        }
         let is_selected = part.contains(" AS ") || part.contains('.');
         let word =
             if is_selected { part.split([' ', '.']).next_back()? } else { part.split_whitespace().next()? };
-        let word = if word == "*" { "all of cells" } else { word };
         (word != "PRIMARY").then(|| word.trim_matches('"').to_owned())
     };
     parts.filter_map(|part| name(part.trim())).collect()

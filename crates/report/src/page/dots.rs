@@ -159,7 +159,7 @@ fn main(effects: &Effects) -> Dots {
     let groups = effects.main.chunk_by(|a, b| a.setting == b.setting).filter_map(|of_setting| {
         let first = of_setting.first()?;
         let rows: Vec<Dot> = of_setting.iter().filter_map(of_effect).collect();
-        let name = format!("{}, beside {}", first.setting, first.base);
+        let name = format!("{}, next to {}", first.setting, first.base);
         (!rows.is_empty()).then_some(Group { name, tone: 0, rows })
     });
     let blocks =
@@ -233,7 +233,7 @@ mod tests {
         // Four operations that take 0.8875 of a microsecond on average, but for the weather.
         let base = &all[0].groups[1].rows[0];
         assert!((base.y / 1e6 - 1.0).abs() < 0.2 && base.low.unwrap() < base.y, "{base:?}");
-        assert_eq!(rows(&all[1]), [row("j, beside D", "W", false), row("s, beside N", "F", false)]);
+        assert_eq!(rows(&all[1]), [row("j, next to D", "W", false), row("s, next to N", "F", false)]);
         assert_eq!((all[1].groups[1].rows[0].aside.as_str(), all[1].trials), ("more", (4, 4)));
         assert_eq!(dots(&Merged::new(&[samples::study()], &[])), []);
     }

@@ -29,7 +29,7 @@ const ALONGSIDE: Shape = Shape {
         Column::whole("trials"),
         Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
         Column::real("took_most", Unit::Nanoseconds).at(Place::Line, "at most"),
-        Column::real("beside", Unit::Share).at(Place::Line, "beside steps"),
+        Column::real("beside", Unit::Share).at(Place::Line, "during steps"),
         Column::real("backup", Unit::Bytes).at(Place::Line, "backup"),
         Column::whole("calls").at(Place::Line, "calls"),
         Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),

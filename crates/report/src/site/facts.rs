@@ -383,7 +383,7 @@ fn proof(row: &Row) -> Proof {
     let text = match holds.as_deref() {
         Some("yes") => format!("{states} states: holds"),
         Some(_) => format!("{states} states: broken"),
-        None => format!("{states} states: too few to tell"),
+        None => format!("{states} states: too few for a verdict"),
     };
     Proof { text, is_broken: holds.as_deref() == Some("no") }
 }

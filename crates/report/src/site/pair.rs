@@ -59,7 +59,7 @@ type Won = [Vec<f64>; 2];
 
 /// The note on sums over machines.
 const OVER: &str =
-    "A store is better on a machine where it is better in any combination there, and the other in none.";
+    "A store is better on a machine if it is better in some combination there, and the other in none.";
 
 /// A sentence for each guarantee and figure that several machines have; nothing where none has.
 fn over_machines(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> Option<Tag> {
@@ -108,7 +108,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
     let others = [
         (worse.len(), format!("{other} on")),
         (of([true, true]).len(), "each in some combinations on".into()),
-        (of([false, false]).len(), "not told on".into()),
+        (of([false, false]).len(), "undecided on".into()),
     ];
     for (number, what) in others.into_iter().filter(|(number, _)| *number > 0) {
         words.push_str(&format!("; {what} {number}"));
@@ -128,7 +128,7 @@ fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
             lines.push(line(text, at));
         }
     }
-    let undecided = [(close, "too close to call"), (open, "neither is told")];
+    let undecided = [(close, "too close to call"), (open, "undecided")];
     for (number, words) in undecided.into_iter().filter(|(number, _)| **number > 0) {
         let words =
             if *number == places { words.to_owned() } else { format!("{words} in {number} of {places}") };

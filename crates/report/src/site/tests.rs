@@ -81,7 +81,7 @@ fn the_page_of_a_pair_sums_over_machines() {
     let all = [duel("one", 3, 3.0), duel("two", 3, 1.5), duel("three", 3, 0.5), duel("four", 1, 3.0)];
     let told = words(&all).unwrap();
     let expected =
-        "get, process: a is better on some machines (2 of 4), by 1.50 to 3.00 times; b on 1; not told on 1.";
+        "get, process: a is better on some machines (2 of 4), by 1.50 to 3.00 times; b on 1; undecided on 1.";
     assert!(told.starts_with(expected), "{told}");
     assert!(
         words(&all[..2]).unwrap().contains("a is better on all machines (2 of 2), by 1.50 to 3.00 times.")
@@ -89,7 +89,7 @@ fn the_page_of_a_pair_sums_over_machines() {
     assert!(
         words(&[all[3].clone(), duel("five", 1, 2.0)])
             .unwrap()
-            .contains("neither is better on any of 2 machines; not told on 2")
+            .contains("neither is better on any of 2 machines; undecided on 2")
     );
     let page = &site(&all[..2])["pairs/a+b.html"];
     assert!(
@@ -146,7 +146,7 @@ fn one_trial_names_candidates_and_three_a_winner() {
     let rows: Vec<&str> = rows.split("<tr>").skip(1).collect();
     assert_eq!(rows.len(), 2, "a row for each machine");
     assert!(rows[0].contains("box") && rows[0].contains("<b>a</b>, 3.00x"), "{}", rows[0]);
-    assert!(rows[1].contains("other") && rows[1].contains("neither is told"), "{}", rows[1]);
+    assert!(rows[1].contains("other") && rows[1].contains("undecided"), "{}", rows[1]);
     assert!(!rows[1].contains("<b>a</b>"), "{}", rows[1]);
 }
 

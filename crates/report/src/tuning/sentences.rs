@@ -75,7 +75,7 @@ fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
         lines.push(format!("The default can't be taken: it {why}."));
     }
     lines.push(format!(
-        "{}: an operation takes {} in place of {}.",
+        "{}: an operation takes {} instead of {}.",
         faster(&gain.times),
         time(own),
         time(default)

@@ -57,7 +57,7 @@ acknowledged write survives.";
 
 const EXAMPLES: &str = "\
 Examples:
-  storebench run crud --quick               a first answer in about two minutes
+  storebench run crud --quick               a first answer in 2.5 minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
   storebench advise --records 100k --size 1KiB..4KiB      recommend a store
   storebench tune sqlite --records 5000 --size 200B       find good settings
@@ -104,35 +104,35 @@ pub enum Command {
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
     Stores {
-        /// The store; all where none is named
+        /// The store; all if none is named
         store: Option<String>,
     },
     /// List what can be set of a store: values, default, what it does, the guarantee that results
     Settings {
-        /// The store; all where none is named
+        /// The store; all if none is named
         store: Option<String>,
     },
     /// List machines that limits stand in for, with the source of each figure, and what can be limited here
     Machines {
-        /// The machine; all where none is named
+        /// The machine; all if none is named
         machine: Option<String>,
     },
     /// List simulated disks: what each does under common loads, the source of each parameter, what it is not
     Disks {
-        /// The disk; all where none is named
+        /// The disk; all if none is named
         disk: Option<String>,
     },
     /// List the studies and their presets
     Studies {
-        /// The study; all where none is named
+        /// The study; all if none is named
         study: Option<String>,
     },
     /// Show or export states after power cuts in which a store lost more than it may
     #[command(subcommand)]
     Crash(CrashCommand),
-    /// Tell what this machine can run, what it lacks with what would help, and what may disturb figures
+    /// Check what this machine can run, what to install, and what may disturb figures
     Doctor(DoctorArgs),
-    /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
+    /// Summarize a trace of operations: mix, rate, sizes, skew, working set
     Trace(TraceArgs),
     /// Make a workload's data as files, with a sample of their ids
     Generate(GenerateArgs),
@@ -160,14 +160,14 @@ pub enum Command {
 /// Ways to see a state after a power cut.
 #[derive(Debug, Subcommand)]
 pub enum CrashCommand {
-    /// Tell what is missing in a state, and what the store made of it
+    /// Show what is missing in a state, and what the store made of it
     Show {
         /// The run's folder; `latest` is the newest in the runs' directory
         #[arg(value_hint = ValueHint::DirPath)]
         run: PathBuf,
-        /// The state, such as 3.17; all that were kept where none is named
+        /// The state, such as 3.17; all that were kept if none is named
         state: Option<String>,
-        /// Directory of the runs, for `latest`
+        /// Directory of the runs, for `latest` and for names
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
@@ -181,7 +181,7 @@ pub enum CrashCommand {
         /// A new directory
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         to: PathBuf,
-        /// Directory of the runs, for `latest`
+        /// Directory of the runs, for `latest` and for names
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
@@ -193,7 +193,7 @@ pub enum Hidden {
     /// Runs one trial
     #[command(name = "__trial", hide = true)]
     Trial { spec: PathBuf, out: PathBuf },
-    /// Runs a load beside a trial until it is ended
+    /// Runs a load during a trial until it is ended
     #[command(name = "__background", hide = true)]
     Background { load: Background, folder: PathBuf, parent: u32 },
     /// Serves a simulated disk, mounted in a folder, from the image on its standard input until it is unmounted
@@ -205,7 +205,7 @@ pub enum Hidden {
     /// Drops what the store of a folder has made on a running server
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },
-    /// Tells the stores of a library
+    /// Reports the stores of a library
     #[command(name = library::WORD, hide = true)]
     Library { path: PathBuf },
     /// Writes what the program knows as pages of the documentation
@@ -265,8 +265,7 @@ pub struct RunArgs {
     /// Resume a run where it stopped, with the plan that it started with
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with = "Parameters")]
     pub resume: Option<PathBuf>,
-    /// Run the third of eight parts of the plan, for machines that have a part each (see docs/fleet.md). A part that --out has already
-    /// is resumed
+    /// Run the third of eight parts of the plan, one for each machine (see docs/fleet.md). A part that --out has is resumed
     #[arg(long, value_name = "3/8", conflicts_with_all = ["resume", "remote"])]
     pub shard: Option<Shard>,
 
@@ -277,7 +276,7 @@ pub struct RunArgs {
     pub like: Option<String>,
     #[command(flatten, next_help_heading = "How cells are run")]
     pub how: HowArgs,
-    #[command(flatten, next_help_heading = "As YCSB is told")]
+    #[command(flatten, next_help_heading = "YCSB's properties")]
     pub properties: PropertyArgs,
 
     /// Directory for the stores' files; give several with names to compare them [default: the runs' directory]
@@ -424,7 +423,7 @@ Examples:
   storebench report latest
   storebench report latest --table
   storebench report latest --html report.html    a page for the browser
-  storebench report latest --published           the paper's tables beside yours
+  storebench report latest --published           with the paper's tables
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report latest --sqlite results.db   for questions in SQL
   storebench report latest --html a.html --sqlite a.db --json > a.json
@@ -446,10 +445,10 @@ pub struct ReportArgs {
     /// CSV of what settings are worth: combinations, main effects, interactions
     #[arg(long, group = PRINTED)]
     pub csv_effects: bool,
-    /// CSV of data against memory: throughput and latency by size, where each store falls
+    /// CSV of data against memory: throughput and latency by size, and each store's cliff
     #[arg(long, group = PRINTED)]
     pub csv_sizes: bool,
-    /// CSV of one section of the report: effects, sizes, clusters, load, rounds
+    /// CSV of one section of the report, such as clusters; an unknown name lists them all
     #[arg(long, value_name = "SECTION", group = PRINTED)]
     pub csv_section: Option<String>,
     /// Everything as JSON, with the tables of winners and their intervals
@@ -461,7 +460,7 @@ pub struct ReportArgs {
     /// Write a page for the browser, one file that needs no network; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Directory of the runs, for `latest`
+    /// Directory of the runs, for `latest` and for names
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Write all results to one SQLite file

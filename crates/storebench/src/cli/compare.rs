@@ -63,7 +63,7 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
         (runs, []) => Err(Error::new(
             Exit::Usage,
             format!(
-                "{} named, where BASE and NEW are needed: storebench compare BASE NEW, or sets of runs: storebench compare BASE... --to NEW...",
+                "{} named, but BASE and NEW are needed: storebench compare BASE NEW, or sets of runs: storebench compare BASE... --to NEW...",
                 counted(runs.len(), "run")
             ),
         )),

@@ -152,7 +152,7 @@ fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
         (true, _) => {
             "do: choose another store or other settings, and send the state to the store's authors".to_owned()
         }
-        (false, 0) => format!("do: ask for --guarantee power, where {store} offers it"),
+        (false, 0) => format!("do: ask for --guarantee power, if {store} offers it"),
         (false, _) => format!(
             "do: ask for --guarantee power: in this run {store} held all that it had acknowledged in {} of {} there",
             grouped(held),

@@ -102,11 +102,4 @@ mod tests {
         let steady: Vec<&str> = of("steady").skip(1).take(4).collect();
         assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);
     }
-
-    #[test]
-    fn a_name_that_is_none_is_told() {
-        let error = known("hdd-720").unwrap_err();
-        assert_eq!(error.exit, Exit::BadValue);
-        assert!(error.message.contains("did you mean hdd-7200?"), "{}", error.message);
-    }
 }

@@ -8,10 +8,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use storebench_core::bounded;
-use storebench_core::cell::{Cache, Compression, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::workload::operation::Operation;
+use storebench_core::store::StoreDef;
 use storebench_disk::disks;
 use storebench_host::machine;
 use storebench_host::plan::{self, Plan, STUDIES};
@@ -27,9 +25,6 @@ const HEAD: usize = 256;
 pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     let mut command = Args::command();
-    for name in ["run", "advise"] {
-        command = command.mut_subcommand(name, |command| with_values(command, stores));
-    }
     let studies: Vec<&'static str> = STUDIES.iter().map(|study| study.name).collect();
     let stores: Vec<&'static str> = stores.iter().map(|store| store.name).collect();
     let names = [
@@ -38,6 +33,8 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
         ("stores", "store", &stores),
         ("settings", "store", &stores),
         ("tune", "store", &stores),
+        ("run", "store", &stores),
+        ("advise", "store", &stores),
         ("disks", "disk", &disks::NAMES.to_vec()),
         ("machines", "machine", &machine::NAMES.to_vec()),
     ];
@@ -50,33 +47,6 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
     clap_complete::generate(shell, &mut command, "storebench", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Success)
-}
-
-/// Tells the values that arguments can have, where they are words. Parsing needs no such list: each type knows its own.
-fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
-    let stores: Vec<&'static str> = stores.iter().map(|store| store.name).collect();
-    let words: [(&str, Vec<&'static str>); 9] = [
-        ("store", stores),
-        ("data", [Data::Incompressible, Data::Compressible].map(Data::name).into()),
-        ("guarantee", ["default"].into_iter().chain(Guarantee::ALL.map(Guarantee::name)).collect()),
-        ("tuning", Tuning::ALL.map(Tuning::name).into()),
-        ("cache", [Cache::Warm, Cache::Cold].map(Cache::name).into()),
-        ("background", vec!["none", "cpu", "disk", "memory", "video"]),
-        ("order", Operation::ALL.map(Operation::name).into()),
-        ("compression", Compression::ALL.map(Compression::name).into()),
-        ("optimize", vec!["speed", "space", "memory", "balance"]),
-    ];
-    for (name, mut values) in words {
-        let Some(argument) = command.get_arguments().find(|argument| argument.get_id() == name) else {
-            continue;
-        };
-        if name == "guarantee" && !argument.get_default_values().is_empty() {
-            // An answer is about one tier.
-            values.retain(|value| *value != "default");
-        }
-        command = command.mut_arg(name, |argument| argument.value_parser(PossibleValuesParser::new(values)));
-    }
-    command
 }
 
 /// Writes the man pages to `directory`, which is made if it is missing. Pages of storebench's that are there are replaced;

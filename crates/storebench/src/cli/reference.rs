@@ -8,7 +8,7 @@ use storebench_core::axis::Axis;
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result;
-use storebench_core::store::{Danger, Offer, SettingDef, Share, StoreDef, Threads};
+use storebench_core::store::{Danger, Kind, Offer, SettingDef, Share, StoreDef};
 use storebench_core::units::three_digits;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, WorkloadDef};
@@ -23,13 +23,13 @@ use storebench_report::sections::SECTIONS;
 
 use super::args::{Args, study};
 use super::files::refuse_theirs;
+use super::stores;
 
-/// The line that each page begins with.
-const MARK: &str = "<!-- Written by `storebench reference`. Do not edit. -->\n";
+/// What each page begins with.
+const MARK: &str = "<!-- Written by `storebench reference`.";
 
 /// The records of results whose fields have a line each; of the others the names alone are listed.
-const DESCRIBED: [&str; 6] =
-    ["RunHeader", "TrialResult", "Measured", "OperationResult", "Counters", "Memory"];
+const DESCRIBED: [&str; 5] = ["RunHeader", "TrialResult", "Measured", "OperationResult", "Counters"];
 
 /// Writes the pages to a directory, which is made if it is missing. A file there that has a page's name and is none stays, with an error.
 pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {
@@ -38,7 +38,7 @@ pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {
     for (name, text) in pages(stores)? {
         let path = directory.join(name);
         refuse_theirs(&path, is_ours)?;
-        std::fs::write(&path, format!("{MARK}\n{}\n", text.trim_end()))
+        std::fs::write(&path, format!("{MARK} -->\n\n{}\n", text.trim_end()))
             .map_err(Error::io("writing", &path))?;
     }
     Ok(Exit::Success)
@@ -75,7 +75,13 @@ fn list<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 
 /// All commands, hidden options aside.
 fn all() -> Command {
-    let of_run = |run| study::of_workload(run, None);
+    // The axes are on the page of plans.
+    let of_run = |run| {
+        let axes = Axis::as_written().into_iter();
+        axes.fold(study::of_workload(run, None), |run, axis| {
+            run.mut_arg(axis.name(), |option| option.hide(true))
+        })
+    };
     let mut command = Args::command().disable_help_subcommand(true).mut_subcommand("run", of_run);
     command.build();
     command
@@ -96,16 +102,13 @@ fn describe(command: &Command, known: &mut BTreeSet<[String; 2]>, text: &mut Str
         return;
     }
     let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: storebench ").replace(" [OPTIONS]", "");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    text.push_str(&format!("## {}\n\n{about}.\n\n", usage.trim_start_matches("Usage: ")));
+    text.push_str(&format!("## {usage}\n\n{about}.\n\n"));
     let options = command
         .get_arguments()
         .filter(|option| !option.is_hide_set() && !option.is_global_set() && option.get_id() != "help");
-    text.push_str(&unknown(
-        ["option", "what it does"],
-        options.map(|option| [code(option), help(option)]),
-        known,
-    ));
+    text.push_str(&unknown(["option", "help"], options.map(|option| [code(option), help(option)]), known));
     command.get_subcommands().for_each(|below| describe(below, known, text));
 }
 
@@ -117,26 +120,22 @@ fn unknown<const N: usize>(
 ) -> String {
     let (new, old): (Vec<_>, Vec<_>) = all.partition(|row| known.insert(row.clone()));
     let table = if new.is_empty() { String::new() } else { rows(head, new) };
-    match old.iter().map(|row| row[0].as_str()).collect::<Vec<_>>()[..] {
-        [] => table,
-        ref names => format!("{table}Also {}, as above.\n\n", names.join(", ")),
-    }
+    let names = old.iter().filter_map(|row| row[0].split(['`', ' ']).nth(1));
+    if old.is_empty() { table } else { format!("{table}Also {}, as above.\n\n", list(names)) }
 }
 
 /// The help of an option, and its default.
 fn help(option: &Arg) -> String {
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> = option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
-    match defaults[..] {
-        _ if !option.get_action().takes_values() => help,
-        [] => help,
-        _ => format!("{help} [default: {}]", defaults.join(",")),
-    }
+    let is_plain = defaults.is_empty() || !option.get_action().takes_values();
+    if is_plain { help } else { format!("{help} [default: {}]", defaults.join(",")) }
 }
 
 fn exit_codes() -> String {
-    let row = |exit: Exit| [exit.code().to_string(), code(format!("{exit:?}")), exit.meaning().to_owned()];
-    "# Exit codes\n\n".to_owned() + &rows(["code", "name", "meaning"], Exit::ALL.map(row))
+    let row = |exit: Exit| [exit.code().to_string(), exit.meaning().to_owned(), exit.advice().to_owned()];
+    "# Exit codes\n\nOn standard error, the line that begins with `storebench:` says what is wrong and where.\n\n".to_owned()
+        + &rows(["code", "meaning", "what to do"], Exit::ALL.map(row))
 }
 
 fn hardware() -> Result<String> {
@@ -171,16 +170,21 @@ fn plans() -> String {
         let others: Vec<_> = table::all().map(|def| def.name).filter(|name| !theirs.contains(name)).collect();
         match others[..] {
             [] => "all".into(),
-            [other] => format!("all but {other}"),
+            [_] | [_, _] => format!("all but {}", others.join(", ")),
             _ => theirs.join(", "),
         }
+    };
+    // The last column says whose it is.
+    let without_study = |help: &str| match help.split_once(": ") {
+        Some((name, rest)) if STUDIES.iter().any(|study| study.name == name) => rest.to_owned(),
+        _ => help.to_owned(),
     };
     let mut text = "# Keys of plans\n\n[How to write a plan](../plans.md). [Claims](../claims.md) have other keys.\n\n## The plan\n\n"
         .to_owned();
     let fields = structs(plan::SOURCE).into_iter().find(|(name, ..)| name == "Plan");
     let fields = fields.map(|(_, _, fields)| fields).unwrap_or_default();
-    let others = ["parameters", "compression"];
-    let fields = fields.into_iter().filter(|(name, _)| !others.contains(&name.as_str()));
+    let fields =
+        fields.into_iter().filter(|(name, _)| !["parameters", "compression"].contains(&name.as_str()));
     let run = all().find_subcommand("run").cloned().unwrap_or_default();
     let is_option = |name: &str| {
         let long = name.replace('_', "-");
@@ -200,14 +204,14 @@ fn plans() -> String {
     let command = Parameters::augment_args(Command::new("plan"));
     let parameter = |option: &Arg| {
         let name = option.get_id().as_str();
-        [code(name), help(option), workloads(&|def| def.parameters.contains(&name))]
+        [code(name), without_study(&help(option)), workloads(&|def| def.parameters.contains(&name))]
     };
     text.push_str(&rows(["key", "what it does", "workloads"], command.get_arguments().map(parameter)));
     text.push_str("## Axes\n\nEach is a list of values. An axis with a default may be left out.\n\n");
     let axis = |axis: Axis| {
         let default = axis.default_value().map(code).unwrap_or_default();
         let workloads = workloads(&|def| def.axes.contains(&axis));
-        [code(axis.name()), axis.def().help.to_owned(), default, workloads]
+        [code(axis.name()), without_study(axis.def().help), default, workloads]
     };
     text + &rows(["axis", "values", "default", "workloads"], Axis::as_written().into_iter().map(axis))
 }
@@ -221,15 +225,15 @@ fn results() -> String {
     text.push_str(&rows(["figure", "title", "unit", "of"], COLUMNS.iter().map(figure)));
     text.push_str("## Sections of reports\n\n");
     let section = |section: &&Section| {
-        let tables = list(section.shapes.iter().map(|shape| shape.name));
-        // Of most sections, CSV has the columns of the one table.
+        let tables = list(section.shapes.iter().map(|shape| shape.name).filter(|name| *name != section.name));
         let in_csv = files::section::header(section);
         let columns = section.shapes.iter().flat_map(|shape| shape.columns);
-        let in_sql: Vec<String> = columns.flat_map(section::Column::sql_names).collect();
-        let differs = if in_csv == in_sql { String::new() } else { list(in_csv.iter().map(String::as_str)) };
+        let in_sql: BTreeSet<String> = columns.flat_map(section::Column::sql_names).collect();
+        let is_like = in_csv.iter().cloned().collect::<BTreeSet<_>>() == in_sql;
+        let differs = if is_like { String::new() } else { list(in_csv.iter().map(String::as_str)) };
         [code(section.name), section.title.to_owned(), tables, differs]
     };
-    let head = ["section", "title", "tables", "columns of CSV where they are others"];
+    let head = ["section", "title", "other tables", "columns of CSV, if others"];
     text.push_str(&rows(head, SECTIONS.iter().map(section)));
     text.push_str("## run.json and results.jsonl\n\n");
     let all: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
@@ -251,40 +255,36 @@ fn results() -> String {
 /// A name and the first sentence of its comment.
 type Named = (String, String);
 
-/// The same of each record in a source file, with its fields.
+/// The same of each record in a source file, with its fields: a field is public, or has a comment.
 fn structs(source: &str) -> Vec<(String, String, Vec<Named>)> {
     let mut found: Vec<(String, String, Vec<Named>)> = Vec::new();
-    let (mut comment, mut rename, mut tag, mut is_open) = (String::new(), None, None, false);
-    for line in source.split("#[cfg(test)]").next().unwrap_or_default().lines() {
-        let code = line.trim();
-        let is_field = line.starts_with("    pub ") || line.starts_with("        ") && code.ends_with(',');
-        let field = code.trim_start_matches("pub ").split_once(": ").map(|(name, _)| name);
-        let field = field.filter(|name| {
-            is_field
-                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    let (mut comment, mut serde) = (String::new(), String::new());
+    let given = |serde: &str, key: &str| {
+        let (_, rest) = serde.split_once(&format!("({key} = \""))?;
+        rest.split_once('"').map(|(name, _)| name.to_owned())
+    };
+    for line in source.split("#[cfg(test)]").next().unwrap_or_default().lines().map(str::trim) {
+        let code = line.trim_start_matches("pub ");
+        let field = code.split_once(": ").map(|(name, _)| name.to_owned()).filter(|name| {
+            (code != line || !comment.is_empty())
+                && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
         });
-        let record =
-            ["pub struct ", "pub enum "].iter().find_map(|word| code.strip_prefix(word)?.strip_suffix(" {"));
-        if let Some(more) = code.strip_prefix("///") {
+        let record = ["struct ", "enum "].iter().find_map(|word| code.strip_prefix(word)?.strip_suffix(" {"));
+        if let Some(more) = line.strip_prefix("///") {
             comment.push_str(more);
-        } else if code.starts_with("#[") {
-            let renamed = code.split_once("(rename = \"").and_then(|(_, rest)| rest.split_once('"'));
-            rename = rename.or(renamed.map(|(name, _)| name.to_owned()));
-            let tagged = code.split_once("(tag = \"").and_then(|(_, rest)| rest.split_once('"'));
-            tag = tag.or(tagged.map(|(name, _)| (name.to_owned(), "Which of these.".to_owned())));
-        } else if let Some(name) = record {
-            let about = first(&std::mem::take(&mut comment));
-            found.push((name.to_owned(), about, tag.take().into_iter().collect()));
-            (rename, is_open) = (None, true);
-        } else if let (Some(name), true, Some((.., fields))) = (field, is_open, found.last_mut()) {
-            let field =
-                (rename.take().unwrap_or_else(|| name.to_owned()), first(&std::mem::take(&mut comment)));
-            if fields.iter().all(|(known, _)| *known != field.0) {
-                fields.push(field);
-            }
+        } else if line.starts_with("#[") {
+            serde.push_str(line);
         } else {
-            (comment, rename, tag) = (String::new(), None, None);
-            is_open &= line != "}";
+            if let Some(name) = record {
+                let tag = given(&serde, "tag").map(|tag| (tag, "Which of these.".to_owned()));
+                found.push((name.to_owned(), first(&comment), tag.into_iter().collect()));
+            } else if let (Some(name), Some((.., fields))) = (field, found.last_mut()) {
+                let field = (given(&serde, "rename").unwrap_or(name), first(&comment));
+                if fields.iter().all(|(known, _)| *known != field.0) {
+                    fields.push(field);
+                }
+            }
+            (comment, serde) = (String::new(), String::new());
         }
     }
     found
@@ -310,7 +310,7 @@ fn settings(stores: &[StoreDef]) -> String {
             let (default, about) = (setting.shown(setting.default), format!("{}{promise}", setting.help));
             [code(setting.name), setting.values.to_owned(), default, about]
         };
-        let head = ["setting", "values", "default", "what it does"];
+        let head = ["setting", "values", "default", "effect"];
         let table = unknown(head, store.settings.iter().map(row), &mut known);
         text.push_str(&format!("## {}\n\n{table}", store.name));
     }
@@ -318,11 +318,11 @@ fn settings(stores: &[StoreDef]) -> String {
     let shares = stores.iter().flat_map(|store| {
         let row = |(name, share): (&str, Share)| {
             let says = format!("{} ([source]({}))", share.says, share.source);
-            [store.name.to_owned(), code(name), share.words(), says]
+            [store.name.to_owned(), code(name), share.words().replace(" of the memory", ""), says]
         };
         store.shares().map(row)
     });
-    text + &rows(["store", "setting", "share", "its documentation"], shares)
+    text + &rows(["store", "setting", "of the memory", "the documentation"], shares)
 }
 
 fn tables() -> String {
@@ -333,43 +333,29 @@ fn tables() -> String {
 
 fn these(stores: &[StoreDef]) -> String {
     let offered = || stores.iter().filter(|store| !store.offers.is_empty());
-    let mut text = "# Stores\n\n[What guarantees mean](../guarantees.md). Bold: the guarantee of the store as shipped.\n\n".to_owned();
+    let mut text = "# Stores\n\n[What guarantees mean](../guarantees.md). A star marks the guarantee of the store as shipped.\n\n".to_owned();
     let row = |store: &StoreDef| {
-        let offers = store.offers.iter().map(|offer| match offer.guarantee == store.shipped {
-            true => format!("**{}**", offer.guarantee),
-            false => offer.guarantee.to_string(),
-        });
-        let can = &store.capabilities;
-        let sessions = match can.threads {
-            Threads::One => "one",
-            Threads::ManyReadersOneWriter => "readers, one writer",
-            Threads::Many => "many",
-        };
-        let order = if can.order { "yes" } else { "no" };
-        [
-            code(store.name),
-            store.kind.name().to_owned(),
-            store.summary.to_owned(),
-            offers.collect::<Vec<_>>().join(", "),
-            order.to_owned(),
-            sessions.to_owned(),
-            can.compression.unwrap_or("none").to_owned(),
-        ]
+        let [name, kind, _, guarantees, order, sessions, codec] = stores::row(store);
+        [code(name), kind, store.summary.to_owned(), guarantees, order, sessions, codec]
     };
     let head = ["store", "kind", "what it is", "guarantees", "order", "sessions", "codec"];
     text.push_str(&rows(head, offered().map(row)));
     text.push_str(
         "## What an accident can cost\n\nWhile records are written, with the settings of each guarantee.\n\n",
     );
-    let offers = offered().flat_map(|store| store.offers.iter().map(move |offer| (store, offer)));
-    let costs = offers.flat_map(|(store, offer)| {
-        let cells = |(settings, danger): (String, &Danger)| {
+    let mut costs: Vec<[String; 5]> = Vec::new();
+    let kept = offered().filter(|store| store.kind != Kind::Harness);
+    for (store, offer) in kept.flat_map(|store| store.offers.iter().map(move |offer| (store, offer))) {
+        for (settings, danger) in dangers(offer) {
             let why = if danger.why.is_empty() { String::new() } else { format!(": {}", danger.why) };
             let (kill, cut) = (danger.kill.words().to_owned(), format!("{}{why}", danger.power_cut.words()));
-            [store.name.to_owned(), offer.guarantee.to_string(), settings, kill, cut]
-        };
-        dangers(offer).into_iter().map(cells).collect::<Vec<_>>()
-    });
+            let row = [store.name.to_owned(), offer.guarantee.to_string(), settings, kill, cut];
+            match costs.iter_mut().find(|known| known[1..] == row[1..]) {
+                Some(known) => known[0] += &format!(", {}", store.name),
+                None => costs.push(row),
+            }
+        }
+    }
     text + &rows(["store", "guarantee", "settings", "a kill can cost", "a power cut can cost"], costs)
 }
 
@@ -394,17 +380,10 @@ fn dangers(offer: &Offer) -> Vec<(String, &'static Danger)> {
 }
 
 fn studies() -> Result<String> {
-    let mut text = "# Studies\n\n[What they are after](../studies.md).\n\n".to_owned();
+    let mut text = "# Studies\n\n[Papers and methods](../studies.md).\n\n".to_owned();
     for study in STUDIES {
         let plan = plan::find(study.name)?;
-        let source =
-            if plan.source.is_empty() { String::new() } else { format!(" Source: {}.", plan.source) };
-        text.push_str(&format!(
-            "## {}\n\n{}.{source} Claims: {}.\n\n",
-            plan.name,
-            plan.title,
-            plan.claims.len()
-        ));
+        text.push_str(&format!("## {}\n\n{}. Claims: {}.\n\n", plan.name, plan.title, plan.claims.len()));
         let preset = |(name, changes): (&String, &plan::Changes)| {
             [code(name), changes.description.clone().unwrap_or_default()]
         };

@@ -70,7 +70,8 @@ fn table(stores: &[StoreDef]) -> String {
     text
 }
 
-fn row(store: &StoreDef) -> [String; 7] {
+/// A store's name, kind, version, guarantees, order, sessions and codec.
+pub fn row(store: &StoreDef) -> [String; 7] {
     let tiers = Guarantee::ALL.into_iter().filter(|tier| store.offer(*tier).is_some());
     let starred = tiers.map(|tier| format!("{tier}{}", if tier == store.shipped { "*" } else { "" }));
     let can = &store.capabilities;

@@ -129,7 +129,7 @@ fn a_planted_loss_is_found() {
         ("reverts", &open_as::<5>, "is not what was written last, after the trial"),
         ("revives", &open_as::<6>, "is there, though it was deleted"),
         ("empties", &open_as::<7>, "is missing, after the trial"),
-        ("forgets-changes", &open_as::<3>, "changed 0 rows where it was to change 1"),
+        ("forgets-changes", &open_as::<3>, "changed 0 rows, but should change 1"),
     ] {
         let store = StoreDef { name, open: Ok(open), ..sqlite() };
         let Err(Ended::Failed(stop)) = trial(store, &[], &[]) else { panic!("{name} passed") };

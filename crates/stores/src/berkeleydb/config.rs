@@ -31,7 +31,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .bytes()
         .share(Share::one_in(
             4,
-            "the working set, and no share; a quarter, as the page cache holds its file too",
+            "the working set, no share; the page cache holds its file too",
             "https://docs.oracle.com/database/bdb181/html/api_reference/C/envset_cachesize.html",
         ))
         .read_by("the engine, which rounds it down")

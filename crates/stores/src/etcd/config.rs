@@ -35,10 +35,10 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
         "etcd://host:port or etcd+unix:///path",
-        "a private server for each trial",
+        "a private server",
         "a running server to use instead; reads can be set there, and nothing else (docs/servers.md)",
     )
-    .promising("the guarantee is what that server is set up for"),
+    .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(
         READS,
@@ -64,7 +64,7 @@ pub const SETTINGS: &[SettingDef] = &[
         SNAPSHOT_COUNT,
         "a whole number from 1",
         "100000 before version 3.6, from then on 10000",
-        "after so many changes the state is saved, and the log before it can go",
+        "changes after which the state is saved, and the log before it can go",
     )
     .read_by(READ_BY),
     SettingDef::new(

@@ -22,7 +22,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .bytes()
         .share(Share::one_in(
             4,
-            "20 to 25 % of the memory, or more where all data fit in",
+            "20 to 25 %, or more if all data fit in",
             "https://docs.rs/fjall/3.1.13/fjall/struct.DatabaseBuilder.html#method.cache_size",
         ))
         .read_by("the database's own account")
@@ -37,7 +37,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .filled_by_writes()
     .share(Share::one_in(
         16,
-        "names no share; a quarter of the cache of blocks, as several can wait to be written out",
+        "no share; a quarter of the cache, as several can wait to be written",
         "https://docs.rs/fjall/3.1.13/fjall/struct.KeyspaceCreateOptions.html#method.max_memtable_size",
     ))
     .read_by("the keyspace's own account")

@@ -12,17 +12,13 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
         .bytes()
         .filled_by_writes()
-        .share(Share::one_in(
-            16,
-            "names no share; the other half of that quarter is for two memory tables",
-            CACHE,
-        ))
+        .share(Share::one_in(16, "no share; half of a quarter is for two memory tables", CACHE))
         .tune(&["16777216", "67108864"]),
     SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
         .bytes()
         .share(Share::one_in(
             8,
-            "names no share; a quarter for all its caches, of which half is for blocks, as shipped",
+            "no share; a quarter for all caches, half of it for blocks, as shipped",
             CACHE,
         ))
         .tune(&["67108864", "536870912"]),

@@ -34,10 +34,10 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
         "mysql://user@host:port/database",
-        "a private server for each trial",
+        "a private server",
         "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
     )
-    .promising("the guarantee is what that server is set up for"),
+    .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
         .read_by("@@default_storage_engine")
@@ -85,7 +85,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .share(
         Share::one_in(
             10,
-            "70 % of the memory, where InnoDB alone is used",
+            "70 %, if InnoDB alone is used",
             "https://mariadb.com/kb/en/mariadb-memory-allocation/",
         )
         .times(7)
@@ -116,7 +116,7 @@ pub const SETTINGS: &[SettingDef] = &[
         ROCKSDB_LOG,
         "0, 1 or 2",
         "1, or the guarantee's",
-        "the same of the write-ahead log, where engine=rocksdb",
+        "the same of the write-ahead log, if engine=rocksdb",
     )
     .promising("2 is process, 0 is none")
     .read_by(SHOWN),
@@ -131,7 +131,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         RECOVERY,
         "0, 1, 2 or 3",
-        "1; 2 where a guarantee is asked for",
+        "1; 2 if a guarantee is asked for",
         "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
     )
     .read_by(SHOWN),
@@ -139,11 +139,11 @@ pub const SETTINGS: &[SettingDef] = &[
         "rocksdb_block_cache_size",
         "a size from 1 MiB",
         "512 MiB",
-        "the cache of blocks, where engine=rocksdb",
+        "the cache of blocks, if engine=rocksdb",
     )
     .bytes()
     .share(
-        Share::one_in(3, "RocksDB's: about a third; what is left serves the page cache", BASICS)
+        Share::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
             .in_steps(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
@@ -153,11 +153,11 @@ pub const SETTINGS: &[SettingDef] = &[
         "rocksdb_db_write_buffer_size",
         "a size from 1 MiB",
         "no limit",
-        "all memory tables together, where engine=rocksdb",
+        "all memory tables together, if engine=rocksdb",
     )
     .bytes()
     .share(
-        Share::one_in(6, "names no share; memory tables have half as much as blocks", BASICS)
+        Share::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
             .in_steps(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
@@ -166,7 +166,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "rocksdb_use_direct_reads",
         "ON or OFF",
         "OFF",
-        "whether reads pass the page cache by, where engine=rocksdb",
+        "whether reads pass the page cache by, if engine=rocksdb",
     )
     .read_by(SHOWN),
     SettingDef::new(

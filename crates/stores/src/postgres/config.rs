@@ -14,10 +14,10 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
         "postgresql://user@host:port/database",
-        "a private server for each trial",
+        "a private server",
         "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
     )
-    .promising("the guarantee is what that server is set up for"),
+    .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
         .promising("off is process")
@@ -50,14 +50,14 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "shared_buffers",
         "a size from 128 KiB, in steps of 8 KiB",
-        "128 MiB, or less where initdb finds less memory",
+        "128 MiB, or less if initdb finds less memory",
         "the cache of pages, of all sessions",
     )
     .bytes()
     .share(
         Share::one_in(
             4,
-            "25 % of the memory; more than 40 % is unlikely to do better",
+            "25 %; more than 40 % is unlikely to do better",
             "https://www.postgresql.org/docs/current/runtime-config-resource.html",
         )
         .in_steps(PAGE),

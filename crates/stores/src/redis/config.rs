@@ -31,10 +31,10 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
         "redis://host:port/database or redis+unix:///path",
-        "a private server for each trial",
+        "a private server",
         "a running server to use instead; no other setting can be changed there (docs/servers.md)",
     )
-    .promising("the guarantee is what that server is set up for"),
+    .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(
         APPENDONLY,
@@ -65,7 +65,7 @@ pub const SETTINGS: &[SettingDef] = &[
         SAVE,
         "seconds and changes, in pairs, or off",
         "3600 1 300 100 60 10000",
-        "after so many seconds with so many changes, a snapshot of all records is made; one more when the server ends",
+        "a snapshot of all records is made after these seconds if there were as many changes; one more when the server ends",
     )
     .read_by(READ_BY),
     SettingDef::new(
@@ -87,7 +87,7 @@ pub const SETTINGS: &[SettingDef] = &[
         COMPRESSION,
         "yes or no",
         "no",
-        "whether long values are compressed in snapshots, and where the log is rewritten",
+        "whether long values are compressed in snapshots, and when the log is rewritten",
     )
     .read_by(READ_BY),
     SettingDef::new(

@@ -17,7 +17,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
         .bytes()
         .filled_by_writes()
-        .share(Share::one_in(12, "names no share; two memory tables have half as much as blocks", BASICS))
+        .share(Share::one_in(12, "no share; two memory tables have half as much as blocks", BASICS))
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["8388608", "268435456"]),
     SettingDef::new(
@@ -27,7 +27,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "the cache of blocks",
     )
     .bytes()
-    .share(Share::one_in(3, "about a third of the memory; what is left serves the page cache", BASICS))
+    .share(Share::one_in(3, "about a third; the rest serves the page cache", BASICS))
     .read_by("the cache itself")
     .tune(&["134217728", "536870912"]),
     SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
@@ -55,7 +55,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "compression",
         "kSnappyCompression, kLZ4Compression or kZSTD",
         "kSnappyCompression",
-        "the codec where values are compressed",
+        "the codec, if values are compressed",
     )
     .read_by("the OPTIONS file that the engine writes")
     .tune(&["kLZ4Compression", "kZSTD"]),

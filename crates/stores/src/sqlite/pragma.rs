@@ -13,14 +13,14 @@ use crate::support::Given;
 /// so that WAL knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL
 /// writes the first page, after which neither can change any more.
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode").tune(&["EXCLUSIVE"]).costing("no other connection can open the file, not even to read"),
+    SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced instead of being deleted").read_by("PRAGMA locking_mode").tune(&["EXCLUSIVE"]).costing("no other connection can open the file, not even to read"),
     SettingDef::new("page_size", "a size, a power of two from 512 bytes to 64 KiB", "4096", "what the file is read and written in").bytes().read_by("PRAGMA page_size, when the file is there").tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new("auto_vacuum", "NONE, FULL or INCREMENTAL", "NONE", "FULL returns free pages to the file system at each commit, INCREMENTAL on request").read_by("PRAGMA auto_vacuum").numbered(&["NONE", "FULL", "INCREMENTAL"]),
     SettingDef::new("journal_mode", "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF", "DELETE, or the guarantee's", "how a transaction is undone, and what a commit writes").promising("MEMORY and OFF are none: a kill can damage the file").read_by("PRAGMA journal_mode").tune(&["WAL", "PERSIST", "TRUNCATE", "OFF"]),
     SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous").numbered(&["OFF", "NORMAL", "FULL", "EXTRA"]),
-    SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync").numbered(&["false", "true"]),
+    SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC instead of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync").numbered(&["false", "true"]),
     SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size").share(CACHE_SHARE).tune(&["-8000", "-32000", "-128000"]),
-    SettingDef::new("mmap_size", "a size up to 2,147,418,112 bytes", "0", "how much of the file is mapped in place of being read").bytes().read_by("PRAGMA mmap_size").tune(&["268435456"]).costing("an error of the disk while reading ends the process with a signal"),
+    SettingDef::new("mmap_size", "a size up to 2,147,418,112 bytes", "0", "how much of the file is mapped instead of being read").bytes().read_by("PRAGMA mmap_size").tune(&["268435456"]).costing("an error of the disk while reading ends the process with a signal"),
     SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built").numbered(&["DEFAULT", "FILE", "MEMORY"]),
     SettingDef::new("wal_autocheckpoint", "pages; 0: never", "1000", "how long the WAL grows until a commit copies it into the file; with WAL alone").read_by("PRAGMA wal_autocheckpoint").tune(&["100", "10000"]),
     SettingDef::new("journal_size_limit", "a size; -1: all", "-1", "how much of a journal or WAL is kept after use; with WAL, PERSIST or EXCLUSIVE alone").bytes().read_by("PRAGMA journal_size_limit"),
@@ -31,7 +31,7 @@ pub const SETTINGS: &[SettingDef] = &[
 /// In KiB, which SQLite tells from pages by the sign.
 const CACHE_SHARE: Share = Share::one_in(
     4,
-    "names no share; a quarter, as the page cache holds its file too",
+    "no share; the page cache holds its file too",
     "https://sqlite.org/pragma.html#pragma_cache_size",
 )
 .by_session()

@@ -107,7 +107,7 @@ impl Order {
         let there_are = self.processors.len() as u64;
         if !in_force.is_some_and(|found| holds(*limit, *asked, found, there_are)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
-            return Err(format!("{by} holds {} to {found} where {asked} was asked for", limit.words()));
+            return Err(format!("{by} holds {} to {found}, but {asked} was asked for", limit.words()));
         }
         let fewer = (*limit == Limited::Processors && there_are < *asked)
             .then(|| format!("there are only {there_are} here"));

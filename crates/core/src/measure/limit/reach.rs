@@ -13,7 +13,7 @@ use crate::result::{LimitReport, Limited};
 /// The help where cgroups can't be made.
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
 /// The writes that escape a limit in version 1.
-const WRITES_ESCAPE: &str = "holds direct and synced writes, not what the system writes back by itself";
+const WRITES_ESCAPE: &str = "holds direct and synced writes, not what the system writes back later";
 /// The memory that a limit of the process's own data leaves out.
 const CACHE_ESCAPES: &str = "bounds the process's own data; the page cache is not charged";
 /// Where there is swap that can't be limited.

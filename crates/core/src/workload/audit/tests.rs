@@ -123,7 +123,7 @@ fn what_is_wrong_missing_or_too_much_is_noticed() {
         let said = stopped(def, reading, &old);
         assert!(said.contains("record 7 ") && said.contains("is not what was written last"), "{said}");
         assert!(stopped(def, reading, &lost).contains("record 39 "));
-        assert!(stopped(def, reading, &more).contains("counts 25 records where it was to hold 24"));
+        assert!(stopped(def, reading, &more).contains("counts 25 records, but should hold 24"));
     }
     let said = stopped(&MEMORY, Reading::Anew, &|_, _| ());
     assert!(said.contains("is missing") && said.contains("closed and opened anew"), "{said}");

@@ -229,7 +229,7 @@ impl<'a> Alongside<'a> {
         let replaces = self.churn.replaces();
         let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
         if !(self.set.saturating_sub(fewer)..=self.set + more).contains(&count) {
-            return Err(wrong(format!("has {count} records where the store has {}", self.set)));
+            return Err(wrong(format!("has {count} records, but the store has {}", self.set)));
         }
         let mut session = crew::session(backup)?;
         let step = (self.set as usize).div_ceil(READ).max(1);

@@ -24,7 +24,7 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
         let found = found.map_err(|error| Stop::store("scanning all records", &error))? as u64;
         if found != records || bytes == 0 {
             return Err(Stop::wrong_data(format!(
-                "a scan of all records showed {found} where there are {records}"
+                "a scan of all records showed {found}, but there are {records}"
             )));
         }
         Ok(clock.nanoseconds(start, end).max(1))

@@ -242,7 +242,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
         Err(Ended::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
         other => panic!("nothing was noticed: {other:?}"),
     };
-    assert_eq!(refused(&stores, "memory"), "the backup has 0 records where the store has 50");
+    assert_eq!(refused(&stores, "memory"), "the backup has 0 records, but the store has 50");
     // As many, and not one as it was.
     let stores = [StoreDef { open: Ok(&wrong::<4>), ..FLAT_FOLDER }];
     let message = refused(&stores, "flat-folder");

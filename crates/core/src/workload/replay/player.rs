@@ -300,7 +300,7 @@ impl<'a> Player<'a> {
                 // From now on it may be followed.
                 let expected = self.followed.last_write(planned.hash, self.at_first);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
-                    return Err(wrong(planned, key, "is missing where it was to be removed"));
+                    return Err(wrong(planned, key, "is missing, but was to be removed"));
                 }
             }
         }

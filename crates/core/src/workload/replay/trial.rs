@@ -242,7 +242,7 @@ fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
         return Vec::new();
     }
     let reason =
-        format!("of so many keys, one in {} was counted: what the store holds is an estimate", facts.one_in);
+        format!("one in {} of the keys was counted: what the store holds is an estimate", facts.one_in);
     vec![Doubt { figure: SPACE.into(), reason }]
 }
 

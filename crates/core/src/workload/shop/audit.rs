@@ -165,7 +165,7 @@ impl Look<'_> {
         match first_wrong {
             Some(message) => Err(at_end(message)),
             None if entries == orders => Ok(()),
-            None => Err(at_end(format!("the index has {entries} entries where there are {orders} orders"))),
+            None => Err(at_end(format!("the index has {entries} entries, but there are {orders} orders"))),
         }
     }
 
@@ -211,7 +211,7 @@ fn wrong_row(
     match i64::from(schema::quantity_of(row).unwrap_or(0)) {
         quantity if quantity == expected => Ok(()),
         quantity => Err(format!(
-            "the product {number} has a stock of {quantity} where its orders and deliveries leave {expected}"
+            "the product {number} has a stock of {quantity}, but its orders and deliveries leave {expected}"
         )),
     }
 }

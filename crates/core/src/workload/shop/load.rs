@@ -41,7 +41,7 @@ pub fn load(
     let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
         let all = shared.data.all_rows();
-        return Err(Stop::harness(format!("{} rows were loaded where there are {all}", taken.rows)));
+        return Err(Stop::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
     }
     Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;

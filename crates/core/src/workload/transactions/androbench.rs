@@ -172,7 +172,7 @@ fn load(
     load.store_ns = start.elapsed().as_nanos() as u64;
     let loaded = loaded.map_err(|error| Stop::store("loading the table", &error))?;
     if loaded != count {
-        return Err(Stop::harness(format!("{loaded} rows were loaded where {count} were given")));
+        return Err(Stop::harness(format!("{loaded} rows were loaded, but {count} were given")));
     }
     let counters = before.until_now();
     Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);

@@ -79,7 +79,7 @@ fn count(store: &dyn Store, expected: u64) -> Result<(), Stop> {
     let count = store.count().map_err(|error| Stop::store("counting", &error))?;
     match count == expected {
         true => Ok(()),
-        false => Err(wrong(format!("the store counts {count} records where it was to hold {expected}"))),
+        false => Err(wrong(format!("the store counts {count} records, but should hold {expected}"))),
     }
 }
 

@@ -102,7 +102,7 @@ impl Scanned {
                     break next;
                 }
                 if next < there {
-                    return Err(format!("did not show record {next} where it was next"));
+                    return Err(format!("did not show record {next}, which was next"));
                 }
             };
             if record >= shared.versions.inserted() || !is_right(shared, floors, record, value) {

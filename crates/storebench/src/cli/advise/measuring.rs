@@ -230,7 +230,7 @@ impl<'a> Measuring<'a> {
         if after < before {
             let (before, after) = (grouped(before), counted(after, "record"));
             tell(&format!(
-                "{} times slower than estimated: a look with {after} in place of {before}",
+                "{} times slower than estimated: a look with {after} instead of {before}",
                 three_digits(slowness)
             ));
         }
@@ -393,7 +393,7 @@ impl<'a> Measuring<'a> {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
         };
-        tell(&format!("{} in place of {}: {why}", counted(these, "record"), grouped(asked)));
+        tell(&format!("{} instead of {}: {why}", counted(these, "record"), grouped(asked)));
     }
 
     /// The time that a block of a plan is likely to take, by what the look took, in seconds.

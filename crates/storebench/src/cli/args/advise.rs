@@ -39,15 +39,14 @@ pub struct AdviseArgs {
     /// The goal that matters most
     #[arg(long, value_name = "GOAL", default_value = "speed", value_parser = goals())]
     pub optimize: Goal,
-    /// Stores to choose from; libraries and servers have an answer each, in half of the time [default: all libraries that offer the
-    /// guarantee or a stronger one]
+    /// Stores to choose from; libraries and servers get an answer each [default: all libraries that offer the guarantee or a stronger
+    /// one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
-    /// All records are overwritten once in this time: rank by records that were overwritten before, measure the best as they grow old,
-    /// and say when their files will be twice as large
+    /// The time in which all records are overwritten once: rank by overwritten records, and measure how the best grow old
     #[arg(long, value_name = "TIME")]
     pub overwritten: Option<Period>,
-    /// Then measure the recommended store against etcd: as one server, and as a cluster of three with this round trip between them
+    /// Then measure the recommended store against etcd: as one server, and as a cluster of three with this round trip
     #[arg(long, value_name = "TIME", conflicts_with = "from")]
     pub network: Option<Period>,
     /// About how long to measure
@@ -56,7 +55,7 @@ pub struct AdviseArgs {
     /// Then tune the settings of the recommended store, for half of the budget
     #[arg(long, conflicts_with = "from")]
     pub tune: bool,
-    /// Measure nothing; answer from earlier runs. `latest` is the newest. Those of an answer say their question
+    /// Measure nothing; answer from earlier runs. `latest` is the newest. Earlier `advise` runs supply the question
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Vec<PathBuf>,
     #[command(flatten)]

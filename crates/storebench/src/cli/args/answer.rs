@@ -18,7 +18,7 @@ pub struct AnswerArgs {
     /// Directory for the stores' files [default: the runs' directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub at: Option<PathBuf>,
-    /// Directory for the folder with the results
+    /// Directory for the folders of runs
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Seed for keys, values, record choice and trial order

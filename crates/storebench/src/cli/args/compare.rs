@@ -23,8 +23,8 @@ needs three; with fewer, no change counts as significant.";
 #[derive(Debug, Parser)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
-    /// Run to compare with, and run to compare with it; several of a side are separated by commas. With --to all are BASE. `latest`
-    /// is the newest
+    /// The run to compare with, and the run to compare; commas separate several of a side. With --to all are BASE. `latest` is the
+    /// newest
     #[arg(required = true, value_names = ["BASE", "NEW"], num_args = 1.., value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
     /// Runs to compare with those before it, so that a shell can name the runs of both sides: a/*/crud-* --to b/*/crud-*
@@ -55,7 +55,7 @@ pub struct CompareArgs {
     /// Markdown, for a pull request
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// Everything as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Write a page for the browser, one file that needs no network; `-` is standard output

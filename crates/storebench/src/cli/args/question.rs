@@ -13,8 +13,8 @@ pub struct QuestionArgs {
     /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
     #[arg(long, value_name = "RANGE", required_unless_present_any = ["like", "from"])]
     pub size: Option<Sizes>,
-    /// Take count, sizes and compressibility from your data, which are only read: a folder of files, a column of a CSV file
-    /// (data.csv:column), or a table or column of a SQLite file (app.db:table, app.db:table.column)
+    /// Take count, sizes and compressibility from your data, which are only read: a folder of files, data.csv:column, app.db:table or
+    /// app.db:table.column
     #[arg(long, value_name = "DATA")]
     pub like: Option<String>,
     /// Operations by weight [default: get=80,update=15,insert=5]

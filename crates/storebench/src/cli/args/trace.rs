@@ -28,7 +28,7 @@ pub struct TraceArgs {
     /// Read only the first operations
     #[arg(long, value_name = "N", value_parser = limit)]
     pub limit: Option<u64>,
-    /// Print everything as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

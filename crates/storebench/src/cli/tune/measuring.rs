@@ -162,7 +162,7 @@ impl<'a> Measuring<'a> {
         let records = records_of(&self.plan).from;
         if records < self.asked.question.records {
             tell(&format!(
-                "{} in place of {}: a longer --budget would allow more",
+                "{} instead of {}: a longer --budget would allow more",
                 counted(records, "record"),
                 grouped(self.asked.question.records)
             ));

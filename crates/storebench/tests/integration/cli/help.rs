@@ -118,7 +118,7 @@ fn studies_are_listed_with_their_presets() {
     for study in STUDIES {
         assert!(said.out.contains(study.name), "{said}");
     }
-    assert!(said.out.contains("--preset quick: every store"), "{said}");
+    assert!(said.out.contains("--preset quick: engines and folders"), "{said}");
 }
 
 #[test]

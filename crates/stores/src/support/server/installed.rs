@@ -42,7 +42,7 @@ pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
     PROGRAMS,
     "a folder, by its whole path",
     "the first that are found",
-    "the folder of the server's programs, where another version is to be measured than the one that is installed (docs/servers.md)",
+    "the folder of the server's programs, to measure another version than the installed one (docs/servers.md)",
 );
 
 /// The programs that are there.

@@ -94,9 +94,10 @@ impl Expected<'_> {
         wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
         match entries == self.live() {
             true => Ok(()),
-            false => {
-                Err(wrong_data(format!("the index has {entries} entries where {} rows are", self.live())))
-            }
+            false => Err(wrong_data(format!(
+                "the index has {entries} entries, but there are {} rows",
+                self.live()
+            ))),
         }
     }
 

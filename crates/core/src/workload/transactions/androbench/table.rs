@@ -193,7 +193,7 @@ impl Transactions<Table<'_>> for Messages {
         if changed != expected {
             let name = Self::KINDS[kind].name;
             return Err(Stop::wrong_data(format!(
-                "the {name} of transaction {number} changed {changed} rows where it was to change {expected}"
+                "the {name} of transaction {number} changed {changed} rows, but should change {expected}"
             )));
         }
         let Some(Statements { look, .. }) = on.statements else { return Ok(()) };

@@ -114,7 +114,7 @@ impl<'t> Transactions<dyn Table + 't> for Play {
         let (all, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
         if self.keeps && rows != all {
             return Err(Stop::wrong_data(format!(
-                "the {name} of transaction {number} had {rows} rows where it was to have {all}"
+                "the {name} of transaction {number} had {rows} rows, but should have {all}"
             )));
         }
         match self.seen.first_wrong(&self.rows).filter(|_| self.keeps && kind == SELECT) {

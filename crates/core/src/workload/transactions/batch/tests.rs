@@ -88,7 +88,7 @@ fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 fn what_goes_wrong_is_found() {
     let ways: [(OpenFn, &str); 3] = [
         (&wrong::<0>, "otherwise than it was inserted"),
-        (&wrong::<1>, "where it was to have 20"),
+        (&wrong::<1>, "but should have 20"),
         (&wrong::<2>, "where 0 were written"),
     ];
     for (open, expected) in ways {
