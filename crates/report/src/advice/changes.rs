@@ -105,7 +105,7 @@ fn cost(advice: &Advice, turn: &Turn) -> String {
 }
 
 fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
-    let percent = |share: &f64| format!("{:.0} %", share * 100.0);
+    let percent = |hundredths: f64| format!("{hundredths:.0} %");
     let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
         Turn::Goal(goal, store, ratio) => {
@@ -117,13 +117,9 @@ fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
             };
             format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
         }
-        Turn::FewerGets(share, store, ratio) => {
-            let instead = instead(store, asked, ratio.as_ref(), &cost);
-            format!("With fewer than {} gets: {instead}.", percent(share))
-        }
-        Turn::MoreGets(share, store, ratio) => {
-            let instead = instead(store, asked, ratio.as_ref(), &cost);
-            format!("With more than {} gets: {instead}.", percent(share))
+        Turn::Gets(share, there) => {
+            let elsewhere = elsewhere(there, (best, asked), percent, &cost);
+            format!("With {} gets: {elsewhere}", percent(share * 100.0))
         }
         Turn::Size(size, there) => {
             let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);
