@@ -105,7 +105,6 @@ fn cost(advice: &Advice, turn: &Turn) -> String {
 }
 
 fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
-    let percent = |hundredths: f64| format!("{hundredths:.0} %");
     let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
         Turn::Goal(goal, store, ratio) => {
@@ -118,8 +117,8 @@ fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
             format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
         }
         Turn::Gets(share, there) => {
-            let elsewhere = elsewhere(there, (best, asked), percent, &cost);
-            format!("With {} gets: {elsewhere}", percent(share * 100.0))
+            let percent = |alike: f64| format!("{alike:.0} %");
+            format!("With {share} % gets: {}", elsewhere(there, (best, asked), percent, &cost))
         }
         Turn::Size(size, there) => {
             let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);

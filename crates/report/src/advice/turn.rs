@@ -24,9 +24,8 @@ use crate::stats::{Better, Ratio, Series, compare};
 pub enum Turn {
     /// With another goal another store is best; how many times better by that goal it is than the recommended one.
     Goal(Goal, String, Option<Ratio>),
-    /// With this share of gets in all operations another store is to be taken: the nearest such share to either side. Where both stores
-    /// are alike is a number of hundredths.
-    Gets(f64, Elsewhere),
+    /// With so many gets in a hundred operations another store is to be taken: the nearest such number to either side.
+    Gets(u32, Elsewhere),
     /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
     /// are alike is told in bytes.
     Size(Box<Sizes>, Elsewhere),
@@ -187,9 +186,8 @@ impl<'a> Look<'_, '_, 'a> {
     /// The nearest share of gets to either side, to a hundredth, at which another store is better.
     fn gets(&self, at: At) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
-        let share = |percent: u32| f64::from(percent) / 100.0;
         let here = |percent: u32| {
-            let mix = self.question.mix.with_gets(share(percent))?;
+            let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
             Some((self.here(at, &mix, self.question.goal), self.terms(at, &mix, self.question.goal)))
         };
         let side = |shares: Vec<u32>| {
@@ -204,7 +202,7 @@ impl<'a> Look<'_, '_, 'a> {
             let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
             let trials = times.map_or(0, |times| times.blocks);
             let why = Why::Beaten(times, alike);
-            Some(Turn::Gets(share(percent), Elsewhere { store: Some(store), why, trials }))
+            Some(Turn::Gets(percent, Elsewhere { store: Some(store), why, trials }))
         };
         let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
         sides.into_iter().filter_map(side).collect()

@@ -69,11 +69,11 @@ pub fn better_than<K: Ord + Copy>(
     let from: Vec<usize> = levels.into_iter().map(|(index, _)| index).collect();
     let ahead = from.iter().position(|index| *index == own)?;
     (0..ahead).find_map(|leader| {
-        let there: Vec<Series<K>> =
-            from[leader..].iter().map(|index| within(&stores[*index], &stores[from[leader]])).collect();
-        let standings = decide_on(&there, Better::Lower, terms);
-        let first = from[leader..][standings.first()?.index];
-        let own = standings.iter().find(|standing| from[leader..][standing.index] == own)?;
+        let from = &from[leader..];
+        let there = from.iter().map(|index| within(&stores[*index], &stores[from[0]]));
+        let standings = decide_on(&there.collect::<Vec<_>>(), Better::Lower, terms);
+        let first = from[standings.first()?.index];
+        let own = standings.iter().find(|standing| from[standing.index] == own)?;
         let looks = own.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
         let is_worse = matches!(own.verdict, Verdict::Worse(_));
         (is_worse || matches!(own.verdict, Verdict::Candidate(_) if looks))
