@@ -133,6 +133,17 @@ pub fn without_users(text: &str) -> String {
     text.split_inclusive([' ', '\n', '"', '\'', '`']).map(without_user).collect()
 }
 
+/// The same, of which no address without a scheme has a user's name either, as in `me@board`.
+pub fn without_names(text: &str) -> String {
+    let shown = |one: &str| match one.rsplit_once('@') {
+        Some((user, host)) if !user.is_empty() && !one.contains("://") => {
+            format!("{}{GAP}@{host}", user.rfind('=').map_or("", |at| &user[..=at]))
+        }
+        _ => one.to_owned(),
+    };
+    without_users(text).split_inclusive([' ', '\n', '"', '\'', ',']).map(shown).collect()
+}
+
 /// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
 fn with_short_words(message: &str, most: usize) -> String {
     message.split(' ').map(|word| cut(word, most, GAP)).collect::<Vec<_>>().join(" ")

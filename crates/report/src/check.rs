@@ -6,6 +6,7 @@ mod figures;
 use std::collections::HashSet;
 
 use storebench_core::result::{Environment, Outcome};
+use storebench_core::shown;
 use storebench_core::units::{counted, three_digits};
 use storebench_host::run::Run;
 
@@ -31,7 +32,7 @@ pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
     let merged = report.merged;
     let Some(run) = merged.runs.first() else { return Vec::new() };
     vec![
-        Group { about: "the files", lines: vec![read(run, notes), follows(run), once(run)] },
+        Group { about: "the files", lines: files(run, notes) },
         Group { about: "the run", lines: complete(merged).chain(trials(report)).collect() },
         Group { about: "the machine", lines: machine(merged, &run.header.environment) },
         Group { about: "the figures", lines: vec![harness(merged, run), doubts(merged), engines(merged)] },
@@ -49,6 +50,22 @@ fn some(found: &[String]) -> Option<String> {
     let more = (more > 0).then(|| format!("and {more} more"));
     let told: Vec<String> = found.iter().take(TOLD).cloned().chain(more).collect();
     (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn files(run: &Run, notes: &[String]) -> Vec<Line> {
+    [read(run, notes), follows(run), once(run)].into_iter().chain(names(run)).collect()
+}
+
+/// The addresses with user names that the run's files hold: whoever publishes them is to know.
+fn names(run: &Run) -> Option<Line> {
+    let texts = run.header.command.iter().chain([&run.header.plan]);
+    let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
+    let mut named: Vec<String> =
+        words.filter(|word| shown::without_names(word) != *word).map(shown::without_users).collect();
+    named.sort();
+    named.dedup();
+    let help = "reports and sites leave user names out; look at run.json before you publish it";
+    Some(Line::hint("names", format!("run.json has {}", some(&named)?), help))
 }
 
 fn read(run: &Run, notes: &[String]) -> Line {

@@ -30,6 +30,11 @@ impl Form {
         }
     }
 
+    /// The columns that are not played of a form that names none.
+    pub fn ignored(self) -> &'static [&'static str] {
+        if self == Form::Twitter { &["key size", "client", "time to live"] } else { &[] }
+    }
+
     /// The words that its operations have.
     pub fn table(self) -> &'static [Word] {
         match self {
@@ -43,7 +48,7 @@ impl Form {
     pub fn of_line(line: &[u8]) -> Result<Form, String> {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
-        let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+        let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
         let numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
         if words.len() == 4 && numbers(&words) {
             return Err(
@@ -84,6 +89,7 @@ mod tests {
         assert_eq!(of("0,nz:u:eeW511W3dcH3de3d15ec,22,304,0,get,0"), Ok(Form::Twitter));
         assert_eq!(of("0,with,commas,11,304,0,set,3600"), Ok(Form::Twitter));
         assert_eq!(of("0, key, 11, 304, 0, set, 3600"), Ok(Form::Twitter));
+        assert_eq!(of("\"0\",\"key\",\"11\",\"304\",\"0\",\"set\",\"3600\""), Ok(Form::Twitter));
         assert_eq!(of("0x00000000000000D3 1 0 37 1594838400000000"), Ok(Form::RocksDb));
         assert_eq!(of("time,operation,key,size"), Ok(Form::Csv));
         assert_eq!(of("key,op,size"), Ok(Form::Csv));

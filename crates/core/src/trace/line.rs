@@ -27,12 +27,14 @@ pub struct Columns {
     operation: usize,
     key: (usize, bool),
     size: Option<usize>,
+    /// How many there are, those included that are not played: what lies beyond them has no name.
+    many: usize,
 }
 
 impl Columns {
     /// Those of a file without a header: time, operation, key, size.
     pub const WITHOUT_HEADER: Columns =
-        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3) };
+        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), many: 4 };
 
     /// Those that a header names; `None` where it is none.
     pub fn of_header(names: &[String]) -> Option<Columns> {
@@ -43,19 +45,21 @@ impl Columns {
         // The first of those that say their unit, if any does.
         let time = times.min_by_key(|(_, unit_ns)| unit_ns.is_none());
         let key = at(&["key"]).map(|at| (at, false)).or(at(&["key_hex"]).map(|at| (at, true)))?;
-        Some(Columns { time, operation: at(&["operation", "op"])?, key, size: at(&["size", "value_size"]) })
+        let (operation, size) = (at(&["operation", "op"])?, at(&["size", "value_size"]));
+        Some(Columns { time, operation, key, size, many: names.len() })
     }
 
-    /// The same with a unit of times, which takes the place of one that the header gives.
+    /// The same of a first line with these names, and with a unit of times, which takes the place of one that the header gives.
     ///
     /// # Errors
     /// Where neither gives one, or there are no times.
     pub fn with_unit(self, unit_ns: Option<u64>, names: &[String]) -> Result<Columns, String> {
+        let columns = Columns { many: self.many.max(names.len()), ..self };
         match self.time {
             None if unit_ns.is_some() => Err("it has no column of times that could have a unit".into()),
-            None => Ok(self),
+            None => Ok(columns),
             Some((at, known)) => match unit_ns.or(known) {
-                Some(unit_ns) => Ok(Columns { time: Some((at, Some(unit_ns))), ..self }),
+                Some(unit_ns) => Ok(Columns { time: Some((at, Some(unit_ns))), ..columns }),
                 None => Err(format!(
                     "its column {} does not say the unit of its times: say --time-unit s, ms, us or ns (--trace-time-unit for run)",
                     quoted(&names[at])
@@ -86,6 +90,9 @@ impl Columns {
                 || format!("it has {} columns and no {name}, which would be column {}", fields.len(), at + 1);
             fields.get(at).map(<[u8]>::trim_ascii).ok_or_else(missing)
         };
+        if fields.iter().skip(self.many).any(|field| !field.trim_ascii().is_empty()) {
+            return Err(format!("it has {} columns, and the first line has {}", fields.len(), self.many));
+        }
         let word = find(Form::Csv, field(self.operation, "operation")?)?;
         let time_ns = match self.time {
             Some((at, unit_ns)) => match field(at, "time")? {
@@ -118,8 +125,12 @@ impl Columns {
 /// A field without the blanks behind the comma ahead of it, and without quotes that these keep the reader from seeing.
 fn behind_blanks(raw: &[u8]) -> &[u8] {
     let field = raw.trim_ascii_start();
-    let quoted = || field.strip_prefix(b"\"")?.strip_suffix(b"\"");
-    if field.len() < raw.len() { quoted().unwrap_or(field) } else { raw }
+    if field.len() < raw.len() { unquoted(field) } else { raw }
+}
+
+/// A field without the quotes around it.
+fn unquoted(field: &[u8]) -> &[u8] {
+    field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }
 
 /// The unit of a column of times.
@@ -174,14 +185,14 @@ pub fn csv_fields(line: &str) -> Vec<String> {
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let lacks = || "it has fewer than the seven columns of Twitter's traces";
-    let mut next = || from_end.next().map(<[u8]>::trim_ascii).ok_or_else(lacks);
+    let mut next = || from_end.next().map(|field| unquoted(field.trim_ascii())).ok_or_else(lacks);
     let (_ttl, operation, _client, size, _key_size) = (next()?, next()?, next()?, next()?, next()?);
-    let rest = next()?;
+    let rest = from_end.next().ok_or_else(lacks)?;
     let comma = rest.iter().position(|byte| *byte == b',');
     let comma = comma.ok_or_else(lacks)?;
-    let time_ns = seconds(number(rest[..comma].trim_ascii(), "time")?, SECOND_NS)?;
+    let time_ns = seconds(number(unquoted(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
     key.clear();
-    key.extend_from_slice(rest[comma + 1..].trim_ascii_start());
+    key.extend_from_slice(unquoted(rest[comma + 1..].trim_ascii_start()));
     let word = find(Form::Twitter, operation)?;
     Ok(Said { time_ns, word, size: told(word, number(size, "size")?) })
 }
@@ -192,6 +203,9 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or("it has fewer than the five columns of trace_analyzer");
     let (hex, operation, family, size, time) = (next()?, next()?, next()?, next()?, next()?);
+    if next().is_ok() {
+        return Err("it has more than the five columns of trace_analyzer".into());
+    }
     let number_of = number(operation, "operation")?;
     let word = usize::try_from(number_of).ok().and_then(|at| word::ROCKSDB.get(at));
     let word =
@@ -287,6 +301,8 @@ mod tests {
         assert_eq!((said.word.does, key.as_slice()), (Does::Modify, &b"nz:u,x"[..]));
         twitter(b"12, nz:u, 4, 22, 304, get, 0", &mut key).unwrap();
         assert_eq!(key, b"nz:u");
+        let said = twitter(br#""12","nz:u,x","4","22","304","get","0""#, &mut key).unwrap();
+        assert_eq!((said.time_ns, said.size, &key[..]), (12_000_000_000, Some(22), &b"nz:u,x"[..]));
         for bad in ["12,k,1,2,3,get", "x,k,1,2,3,get,0", "12,k,1,2,3,touch,0", "12,k,1,-2,3,get,0"] {
             assert!(twitter(bad.as_bytes(), &mut key).is_err(), "{bad}");
         }
@@ -308,7 +324,9 @@ mod tests {
             "another key"
         );
         assert_eq!(rocksdb(b"0x41 4 0 0 5", &mut key).unwrap().word.does, Does::Skip);
-        for bad in ["0x4 0 0 0 5", "41 0 0 0 5", "0x41 9 0 0 5", "0x41 0 0 0", "0x4g 0 0 0 5"] {
+        for bad in
+            ["0x41 0 0 0 5 6", "0x4 0 0 0 5", "41 0 0 0 5", "0x41 9 0 0 5", "0x41 0 0 0", "0x4g 0 0 0 5"]
+        {
             assert!(rocksdb(bad.as_bytes(), &mut key).is_err(), "{bad}");
         }
     }
@@ -345,6 +363,10 @@ mod tests {
         let quoted = Columns::WITHOUT_HEADER;
         let line = csv::ByteRecord::from(vec!["0.5", " set", " \"a b\"", " 3"]);
         assert_eq!((quoted.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
+        let longer = csv::ByteRecord::from(vec!["0.5", "set", "a", "3", "40"]);
+        assert!(
+            quoted.read(&longer, &mut key).unwrap_err().contains("has 5 columns, and the first line has 4")
+        );
         assert!(!of("key,op").unwrap().have_times() && of("a,b").is_none());
     }
 

@@ -106,10 +106,10 @@ impl Reader {
     }
 
     /// The columns that are not played, by their names.
-    pub fn ignored(&self) -> &[String] {
+    pub fn ignored(&self) -> Vec<String> {
         match &self.lines {
-            Lines::Csv { ignored, .. } => ignored,
-            Lines::Plain { .. } => &[],
+            Lines::Csv { ignored, .. } => ignored.clone(),
+            Lines::Plain { .. } => self.form.ignored().iter().map(|name| (*name).to_owned()).collect(),
         }
     }
 
@@ -197,13 +197,16 @@ impl Lines {
             };
         }
         let first = String::from_utf8_lossy(first);
-        let names = line::csv_fields(&first);
+        let mut names = line::csv_fields(&first);
         let columns = Columns::of_header(&names);
+        if columns.is_none() {
+            names = (1..=names.len()).map(|number| format!("column {number}")).collect();
+        }
         let source = Rationed::new(source, MOST_LINE);
         let reader =
             csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
-        let ignored = columns.iter().flat_map(|columns| columns.ignored(&names)).collect();
         let columns = columns.unwrap_or(Columns::WITHOUT_HEADER).with_unit(unit_ns, &names)?;
+        let ignored = columns.ignored(&names);
         Ok(Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new(), ignored })
     }
 

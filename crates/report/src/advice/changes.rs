@@ -105,7 +105,6 @@ fn cost(advice: &Advice, turn: &Turn) -> String {
 }
 
 fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
-    let percent = |share: &f64| format!("{:.0} %", share * 100.0);
     let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
         Turn::Goal(goal, store, ratio) => {
@@ -117,13 +116,9 @@ fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
             };
             format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
         }
-        Turn::FewerGets(share, store, ratio) => {
-            let instead = instead(store, asked, ratio.as_ref(), &cost);
-            format!("With fewer than {} gets: {instead}.", percent(share))
-        }
-        Turn::MoreGets(share, store, ratio) => {
-            let instead = instead(store, asked, ratio.as_ref(), &cost);
-            format!("With more than {} gets: {instead}.", percent(share))
+        Turn::Gets(share, there) => {
+            let percent = |alike: f64| format!("{alike:.0} %");
+            format!("With {share} % gets: {}", elsewhere(there, (best, asked), percent, &cost))
         }
         Turn::Size(size, there) => {
             let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);

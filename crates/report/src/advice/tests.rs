@@ -5,7 +5,7 @@ use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
-use super::elsewhere::Why;
+use super::elsewhere::{Elsewhere, Why};
 use super::question::{Goal, Question};
 use super::ranking::reasons;
 use super::turn::Turn;
@@ -178,6 +178,39 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
     let half_way = (question().size.mean() * other.mean()).sqrt();
     assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
+}
+
+#[test]
+fn the_nearest_crossing_to_either_side_is_shown() {
+    // The question has 80 % gets. The times of a get and of a write: redb crosses lmdb at 83 %, fjall at 95 %, sqlite at 29 %, where it is
+    // ahead of leveldb, which crosses at 10 %.
+    let costs = [
+        ("lmdb", 100.0, 100.0),
+        ("redb", 80.0, 200.0),
+        ("fjall", 50.0, 1050.0),
+        ("sqlite", 200.0, 60.0),
+        ("leveldb", 820.0, 20.0),
+    ];
+    let block: Vec<Sample> = costs.iter().map(|(store, ..)| Sample::new(store)).collect();
+    let mut run = blocks("box", &vec![block; 5]);
+    for (trial, (_, get, write)) in run.trials.iter_mut().zip(costs.iter().cycle()) {
+        for operation in &mut trial.measured.as_mut().unwrap().operations {
+            let ns = if operation.operation == "get" { get } else { write };
+            operation.sum_ns = (ns * f64::from(100 + trial.block)) as u64 * operation.count;
+        }
+    }
+    let advice = advice(&question(), &[run]).unwrap();
+    let turns = advice.turns.turns.iter().filter_map(|turn| match turn {
+        Turn::Gets(share, Elsewhere { store, why: Why::Beaten(_, alike), .. }) => {
+            Some((*share, store.as_deref()?, *alike))
+        }
+        _ => None,
+    });
+    let turns: Vec<_> = turns.collect();
+    let [(fewer, "sqlite", Some(28.0)), (more, "redb", Some(84.0))] = turns[..] else { panic!("{turns:?}") };
+    assert!((20..=28).contains(&fewer) && (84..95).contains(&more), "{fewer} {more}");
+    let text = advice.text(None, Style { width: 100, colour: false });
+    assert!(text.contains("equal at about 84 %"), "{text}");
 }
 
 fn out(advice: &Advice) -> Vec<(&str, &str)> {

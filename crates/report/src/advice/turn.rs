@@ -7,7 +7,7 @@ use storebench_core::workload::operation::Operation;
 
 use super::at::{self, At, position};
 use super::danger::avoided;
-use super::elsewhere::{Elsewhere, outward};
+use super::elsewhere::{Elsewhere, Why, outward};
 use super::figures::{Here, fits, terms, weighed};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
@@ -17,17 +17,15 @@ use crate::data::merge::{BlockKey, Group, Merged};
 use crate::judge::interim;
 use crate::judge::place::{Terms, decide_on};
 use crate::judge::recommendation::better_than;
-use crate::stats::{Better, Ratio, Series};
+use crate::stats::{Better, Ratio, Series, compare};
 
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
     /// With another goal another store is best; how many times better by that goal it is than the recommended one.
     Goal(Goal, String, Option<Ratio>),
-    /// With fewer gets than this share of all operations another store is best; how many times, just beyond it.
-    FewerGets(f64, String, Option<Ratio>),
-    /// With more gets than this share of all operations another store is best, likewise.
-    MoreGets(f64, String, Option<Ratio>),
+    /// With so many gets in a hundred operations another store is to be taken: the nearest such number to either side.
+    Gets(u32, Elsewhere),
     /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
     /// are alike is told in bytes.
     Size(Box<Sizes>, Elsewhere),
@@ -111,10 +109,8 @@ impl Turn {
     /// The store that is to be taken, if there is one.
     pub fn store(&self) -> Option<&str> {
         match self {
-            Turn::Goal(_, store, _) | Turn::FewerGets(_, store, _) | Turn::MoreGets(_, store, _) => {
-                Some(store)
-            }
-            Turn::Size(_, there) | Turn::Records(_, there) => there.store.as_deref(),
+            Turn::Goal(_, store, _) => Some(store),
+            Turn::Gets(_, there) | Turn::Size(_, there) | Turn::Records(_, there) => there.store.as_deref(),
         }
     }
 }
@@ -187,21 +183,29 @@ impl<'a> Look<'_, '_, 'a> {
         why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| store.to_string())))
     }
 
-    /// The shares of gets, to a hundredth, beyond which another store is best.
+    /// The nearest share of gets to either side, to a hundredth, at which another store is better.
     fn gets(&self, at: At) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
-        let winner = |percent: u32| {
+        let here = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            let here = self.here(at, &mix, self.question.goal);
-            other_winner(&here, self.best, self.terms(at, &mix, self.question.goal))
+            Some((self.here(at, &mix, self.question.goal), self.terms(at, &mix, self.question.goal)))
         };
-        let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
-        let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
-        let fewer = fewer
-            .map(|(percent, (store, times))| Turn::FewerGets(f64::from(percent + 1) / 100.0, store, times));
-        let more = more
-            .map(|(percent, (store, times))| Turn::MoreGets(f64::from(percent - 1) / 100.0, store, times));
-        fewer.into_iter().chain(more).collect()
+        let side = |shares: Vec<u32>| {
+            let winner =
+                |percent| here(percent).and_then(|(here, terms)| other_winner(&here, self.best, terms));
+            let (percent, (store, times)) = shares.iter().find_map(|at| Some((*at, winner(*at)?)))?;
+            let is_ahead = |percent: &&u32| {
+                let ratio =
+                    here(**percent).and_then(|(here, _)| compare(here.get(&*store)?, here.get(self.best)?));
+                ratio.is_some_and(|ratio| ratio.ratio.value < 1.0)
+            };
+            let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
+            let trials = times.map_or(0, |times| times.blocks);
+            let why = Why::Beaten(times, alike);
+            Some(Turn::Gets(percent, Elsewhere { store: Some(store), why, trials }))
+        };
+        let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
+        sides.into_iter().filter_map(side).collect()
     }
 }
 
@@ -209,8 +213,8 @@ fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
     here.values().cloned().collect()
 }
 
-/// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is. `None`
-/// also where `best` has no figure here.
+/// The best store here that `best` is neither better than nor too close to call with; and how many times better it is. `None` also where
+/// `best` has no figure here.
 fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
     let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;
     Some((here.get_index(first)?.0.to_string(), times))

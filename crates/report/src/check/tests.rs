@@ -117,6 +117,11 @@ fn what_makes_figures_mean_less_is_a_hint() {
         }
     });
     assert!(sound && odd.contains("harness hint: took at most 75 % of the threads' time"), "{odd}");
+    let (sound, odd) = after(|run| {
+        run.header.command = ["--remote=me@board", "--data", "a @10KiB"].map(str::to_owned).into();
+        run.header.plan = format!("clients = [\"you@alpha\"]\n{}", run.header.plan);
+    });
+    assert!(sound && odd.contains("names hint: run.json has --remote=me@board; you@alpha"), "{odd}");
     let one = blocks("box", &[vec![Sample::new("lmdb"), Sample::new("redb").times(3.0)]]);
     assert!(oddities(&checked(&one, &[])).join("\n").contains("candidates hint"));
 }

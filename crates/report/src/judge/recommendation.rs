@@ -54,24 +54,31 @@ pub fn ranked<K: Ord>(stores: &[Series<K>], terms: Terms, beaten_by: &[Option<us
     led(first, stores, Better::Lower, terms)
 }
 
-/// The best of some stores, of which less is better, where one's `own` figures are neither the best nor may be; and how many times worse
-/// they are. Of fewer than [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. `None` also where it has none. A store that was given up by the question's own goal may be the best by another: all are
-/// compared in the blocks in which it ran.
+/// The best of some stores, of which less is better, that one's `own` figures are worse than; and how many times. Of fewer than
+/// [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. What is ahead and too close to call hides none that is
+/// better. `None` where there is none, and where the own are missing. A store that was given up by the question's own goal may be the best by
+/// another: all are compared in the blocks in which it ran.
 pub fn better_than<K: Ord + Copy>(
     stores: &[Series<K>],
     own: usize,
     terms: Terms,
 ) -> Option<(usize, Option<Ratio>)> {
     let levels = order::levels(stores).into_iter().enumerate();
-    let levels = levels.filter_map(|(index, level)| Some((index, level?)));
-    let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let there: Vec<Series<K>> = stores.iter().map(|series| within(series, &stores[first])).collect();
-    let standings = decide_on(&there, Better::Lower, terms);
-    let first = standings.first()?.index;
-    let own = standings.iter().find(|standing| standing.index == own)?;
-    let looks = own.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
-    let is_worse = matches!(own.verdict, Verdict::Worse(_));
-    (is_worse || matches!(own.verdict, Verdict::Candidate(_) if looks)).then_some((first, own.times_worse))
+    let mut levels: Vec<(usize, f64)> = levels.filter_map(|(index, level)| Some((index, level?))).collect();
+    levels.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let from: Vec<usize> = levels.into_iter().map(|(index, _)| index).collect();
+    let ahead = from.iter().position(|index| *index == own)?;
+    (0..ahead).find_map(|leader| {
+        let from = &from[leader..];
+        let there = from.iter().map(|index| within(&stores[*index], &stores[from[0]]));
+        let standings = decide_on(&there.collect::<Vec<_>>(), Better::Lower, terms);
+        let first = from[standings.first()?.index];
+        let own = standings.iter().find(|standing| from[standing.index] == own)?;
+        let looks = own.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
+        let is_worse = matches!(own.verdict, Verdict::Worse(_));
+        (is_worse || matches!(own.verdict, Verdict::Candidate(_) if looks))
+            .then_some((first, own.times_worse))
+    })
 }
 
 /// Whether a store that is not ranked is better than the recommended one, wherever both were measured.
@@ -141,6 +148,9 @@ mod tests {
         let (better, times) = better_than(&stores, 0, Terms::default()).unwrap();
         assert_eq!((better, times.unwrap().ratio.value.round()), (1, 10.0));
         assert_eq!(better_than(&stores, 1, Terms::default()), None);
+        // A third that varies too widely to be told from any hides neither.
+        let wide = series(&[(2, 0.1), (3, 90.0), (4, 30.0)]);
+        assert_eq!(better_than(&[&stores[..], &[wide]].concat(), 0, Terms::default()).unwrap().0, 1);
         assert!(gains(crate::stats::compare(&stores[1], &stores[0])));
         assert!(!gains(times) && !gains(None));
     }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, RunHeader};
-use storebench_core::shown::{mount_options, without_user, without_users};
+use storebench_core::shown::{mount_options, without_names};
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::run::Run;
 
@@ -132,26 +132,18 @@ fn plan(run: &Run, several: bool) -> Tag {
         tag("code").with("storebench run plan.toml"),
         ":",
     ));
-    folded(summary, (how, code(without_users(&run.header.plan))))
-}
-
-/// A word without the user names of addresses, of which several are separated by commas.
-fn public(word: &str) -> String {
-    let shown = |one: &str| match one.rsplit_once('@').filter(|_| !one.contains("://")) {
-        Some((user, host)) => format!("{}...@{host}", user.rfind('=').map_or("", |at| &user[..=at])),
-        None => without_user(one).into_owned(),
-    };
-    word.split(',').map(shown).collect::<Vec<_>>().join(",")
+    folded(summary, (how, code(without_names(&run.header.plan))))
 }
 
 /// A command line that a shell reads back as the same words, but for user names.
 fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted =
-        words.iter().map(|word| public(word)).map(|word| match !word.is_empty() && word.chars().all(plain) {
+    let quoted = words.iter().map(|word| without_names(word)).map(|word| {
+        match !word.is_empty() && word.chars().all(plain) {
             true => word,
             false => format!("'{}'", word.replace('\'', "'\\''")),
-        });
+        }
+    });
     quoted.collect::<Vec<_>>().join(" ")
 }
 

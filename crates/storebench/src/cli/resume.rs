@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::PlaceInfo;
+use storebench_core::result::{Parts, PlaceInfo, RunHeader};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
 use storebench_host::place::{Place, image};
@@ -30,13 +30,8 @@ pub fn resume(
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, Ended)> {
     let path = folder.path();
-    let stores = &libraries::of_run(stores, &run.header)?[..];
-    let origin = path.join("run.json").display().to_string();
-    let plan = Plan::parse(&run.header.plan, &origin)?;
-    claims::of_plan(&run.header.plan, &origin)?;
-    for name in &plan.axes.texts(Axis::STORE) {
-        super::plan::store(stores, name)?;
-    }
+    let (plan, stores) = planned(stores, &run.header, path)?;
+    let stores = &stores[..];
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
             format!("{} was started with other versions of the stores: start a new run", path.display());
@@ -62,20 +57,44 @@ pub fn resume(
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let mut cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     if let Some(parts) = &run.header.shard {
-        let split = Split::new(&plan, stores, &everywhere, parts.of)
-            .map_err(|message| Error::new(Exit::BadPlan, message))?;
-        if split.parts(1).split != parts.split {
-            let message = format!(
-                "{} is {parts} of a plan that this program splits otherwise: resume it with the one that began it",
-                path.display()
-            );
-            return Err(Error::new(Exit::OtherVersion, message));
-        }
+        let split = split(&plan, stores, &everywhere, parts, path)?;
         cells.retain(|cell| split.covers(parts, cell));
     }
     let header = run.header.clone();
     let launch = Launch { plan: &plan, stores, places: &places, header, cells, is_idle: false };
     launch.run(&run.trials, folder, listener, interrupted)
+}
+
+/// The plan of a run, and the stores with those that it knows.
+///
+/// # Errors
+/// When the plan can't be read, or this program lacks one of its stores.
+pub fn planned(stores: &[StoreDef], header: &RunHeader, path: &Path) -> Result<(Plan, Vec<StoreDef>)> {
+    let stores = libraries::of_run(stores, header)?;
+    let origin = path.join("run.json").display().to_string();
+    let plan = Plan::parse(&header.plan, &origin)?;
+    claims::of_plan(&header.plan, &origin)?;
+    for name in &plan.axes.texts(Axis::STORE) {
+        super::plan::store(&stores, name)?;
+    }
+    Ok((plan, stores))
+}
+
+/// The split of a plan that a run has parts of.
+///
+/// # Errors
+/// [`Exit::OtherVersion`] when this program splits it in another way: it can't tell which results are of which part.
+pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &Parts, path: &Path) -> Result<Split> {
+    let split = Split::new(plan, stores, rooms, parts.of);
+    let split = split.map_err(|message| Error::new(Exit::BadPlan, message))?;
+    if split.parts(1).split == parts.split {
+        return Ok(split);
+    }
+    let message = format!(
+        "{} is {parts} of a plan that this program splits otherwise: use the one that began it",
+        path.display()
+    );
+    Err(Error::new(Exit::OtherVersion, message))
 }
 
 /// That a file system is mounted by the same driver as before: one run is one method.

@@ -114,6 +114,11 @@ fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
     let script = Command::new(state.join("look.sh")).output().unwrap();
     assert!(script.status.success(), "{script:?}");
     let files = std::fs::read_dir(state.join("mnt/store")).unwrap().count();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(
+        mounts.lines().any(|line| line.contains("/state/mnt ") && line.contains("nosuid,nodev")),
+        "{mounts}"
+    );
     let unmounted = Command::new("umount").arg(state.join("mnt")).status().unwrap();
     assert!(unmounted.success() && files > 0);
     scratch

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use storebench_core::error::Exit;
 
-use super::tries;
+use super::{tries, tries_for_a_while};
 use crate::cli::support::OWN;
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
 
@@ -56,69 +56,15 @@ fn all_of(mut from: impl std::io::Read + Send + 'static) -> std::thread::JoinHan
     })
 }
 
+/// Odd values between blanks, the first of which is empty.
+const ODD: &str = " 0 -1 1 18446744073709551615 18446744073709551616 1e308 1e999 inf nan -0 0x10 1.. ..1 1..0 1..1 .. 1B.. 1GiB \
+    1GiB..2GiB 16777216TiB 0B 0s 1e300h 0.0001ms 0% 100% 101% 1e-320% closed 0/s 4294967296/s cpu:0 cpu:4294967296 \
+    disk:1e30/s memory:100% a,b , ,, = a=b get=1e308,insert=1e308 get=0 ../.. / /dev/null \u{1b}[2J \u{9b}31m é 日本 \
+    \u{202e} ' \" ` latest -- - {} %s";
+
 /// A text in place of a value.
 fn odd_value(random: &mut fastrand::Rng) -> String {
-    let odd = [
-        "",
-        "0",
-        "-1",
-        "1",
-        "18446744073709551615",
-        "18446744073709551616",
-        "1e308",
-        "1e999",
-        "inf",
-        "nan",
-        "-0",
-        "0x10",
-        "1..",
-        "..1",
-        "1..0",
-        "1..1",
-        "..",
-        "1B..",
-        "1GiB",
-        "1GiB..2GiB",
-        "16777216TiB",
-        "0B",
-        "0s",
-        "1e300h",
-        "0.0001ms",
-        "0%",
-        "100%",
-        "101%",
-        "1e-320%",
-        "closed",
-        "0/s",
-        "4294967296/s",
-        "cpu:0",
-        "cpu:4294967296",
-        "disk:1e30/s",
-        "memory:100%",
-        "a,b",
-        ",",
-        ",,",
-        "=",
-        "a=b",
-        "get=1e308,insert=1e308",
-        "get=0",
-        "../..",
-        "/",
-        "/dev/null",
-        "\u{1b}[2J",
-        "\u{9b}31m",
-        "é",
-        "日本",
-        "\u{202e}",
-        "'",
-        "\"",
-        "`",
-        "latest",
-        "--",
-        "-",
-        "{}",
-        "%s",
-    ];
+    let odd: Vec<&str> = ODD.split(' ').collect();
     match random.u8(..8) {
         0 => odd[random.usize(..odd.len())].repeat(random.usize(1..2000)),
         1 => std::iter::repeat_with(|| random.char(..)).filter(|letter| *letter != '\0').take(20).collect(),
@@ -205,7 +151,7 @@ fn with_a_run() -> &'static Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     RUN.get_or_init(|| {
         let scratch = Scratch::new();
-        let study = TINY.replace("--trials 1", "--trials 3");
+        let study = TINY.replace("--trials 1", "--trials 3 --shard 1/1");
         scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
         scratch
     })
@@ -216,8 +162,20 @@ fn mutated_runs_are_read_or_refused() {
     let scratch = Scratch::new();
     let run = with_a_run().only_run();
     let files = ["run.json", "results.jsonl"].map(|name| (name, fs::read(run.join(name)).unwrap()));
-    let forms = ["", "--table", "--csv", "--json", "--published", "--html", "compare", "--resume"];
-    tries(60, |random| {
+    let forms = [
+        "",
+        "--table",
+        "--csv",
+        "--json",
+        "--published",
+        "--html",
+        "compare",
+        "--resume",
+        "check",
+        "site",
+        "merge",
+    ];
+    tries_for_a_while(60, |random| {
         let changed = random.usize(..files.len());
         for (index, (name, text)) in files.iter().enumerate() {
             let text = if index == changed { mutated(text, random) } else { text.clone() };
@@ -226,6 +184,11 @@ fn mutated_runs_are_read_or_refused() {
         match forms[random.usize(..forms.len())] {
             "" => withstands(&scratch, ["report", "mutated"]),
             "--html" => withstands(&scratch, ["report", "mutated", "--html", "mutated/page.html"]),
+            "check" => withstands(&scratch, ["check", "mutated"]),
+            form @ ("site" | "merge") => {
+                let _ = fs::remove_dir_all(scratch.join("made"));
+                withstands(&scratch, [form, "mutated", "--out", "made"])
+            }
             "compare" => withstands(&scratch, ["compare", &run.display().to_string(), "mutated", "--unlike"]),
             // With another plan it might go on for ever.
             "--resume" if changed == 0 => return,
@@ -251,7 +214,7 @@ fn mutated_answers_of_libraries_are_read_or_refused() {
     let library = scratch.join("libanswers_ask.so").display().to_string();
     scratch.write("answer.json", ANSWER);
     scratch.storebench(&format!("settings mine --store-library {library}")).ends(Exit::Success);
-    tries(40, |random| {
+    tries_for_a_while(40, |random| {
         scratch.write("answer.json", mutated(ANSWER.as_bytes(), random));
         withstands(&scratch, ["settings", "mine", "--store-library", &library]);
     });
@@ -260,37 +223,10 @@ fn mutated_answers_of_libraries_are_read_or_refused() {
 #[test]
 fn odd_values_on_the_command_line_are_taken_or_refused() {
     let scratch = Scratch::new();
-    let options = [
-        "--store",
-        "--record-size",
-        "--records",
-        "--data",
-        "--guarantee",
-        "--threads",
-        "--rate",
-        "--tuning",
-        "--cache",
-        "--background",
-        "--trials",
-        "--operations",
-        "--order",
-        "--duration",
-        "--warm-up",
-        "--precision",
-        "--budget",
-        "--set",
-        "--equal-cache",
-        "--seed",
-        "--size-limit",
-        "--timeout",
-        "--visit",
-        "--compression",
-        "--text",
-        "--at",
-        "--hardware",
-        "--preset",
-        "--out",
-    ];
+    let options = "--store --record-size --records --data --guarantee --threads --rate --tuning --cache --background \
+        --trials --operations --order --duration --warm-up --precision --budget --set --equal-cache --seed \
+        --size-limit --timeout --visit --compression --text --at --hardware --preset --out";
+    let options: Vec<&str> = options.split(' ').collect();
     let advice =
         ["--records", "--size", "--mix", "--threads", "--guarantee", "--max-memory", "--optimize", "--store"];
     tries(120, |random| {
