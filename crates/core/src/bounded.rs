@@ -7,10 +7,8 @@ use std::path::Path;
 
 use crate::units::exact_bytes;
 
-/// Opens a plain file. What is none, such as a pipe, might never end, and is not waited for.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::Other`] that it is no file.
+/// Opens a plain file. What is none, such as a pipe, might never end, and is not waited for. Fails with [`ErrorKind::Other`] when
+/// it is no file.
 pub fn plain_file(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     match file.metadata()?.is_file() {
@@ -19,18 +17,12 @@ pub fn plain_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The bytes of a plain file that holds no more than `most`.
-///
-/// # Errors
-/// As [`plain_file`]; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// The bytes of a plain file that holds no more than `most`. Fails with [`ErrorKind::FileTooLarge`] when it is longer.
 pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     all_of(plain_file(path)?, most)
 }
 
-/// The same of a file that is open.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// The same of a file that is open. Fails with [`ErrorKind::FileTooLarge`] when it is longer.
 pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     if length > most {
@@ -42,10 +34,8 @@ pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file or a pipe that holds no more than `most` bytes.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer; that it is no text.
+/// The text of a file or a pipe that holds no more than `most` bytes. Fails with [`ErrorKind::FileTooLarge`] when it is longer,
+/// and when it is no text.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     read_on(File::open(path)?, most, &mut bytes)?;
@@ -61,10 +51,7 @@ pub(crate) fn too_long(most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
 }
 
-/// The first bytes of a plain file, up to so many.
-///
-/// # Errors
-/// As [`plain_file`].
+/// The first bytes of a plain file, up to so many. Fails as [`plain_file`] does.
 pub fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;

@@ -29,10 +29,8 @@ pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     Ok(described.iter().map(|described| entry::of(described, loaded)).collect())
 }
 
-/// The same of a library that a run has found before, in this process.
-///
-/// # Errors
-/// Why it can't be used; another build in its file is none of the run's.
+/// The same of a library that a run has found before, in this process. The error says why it can't be used; another build in its
+/// file is none of the run's.
 pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
     let found = again(library)?;
     let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(found)));

@@ -10,11 +10,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// The name by which people look for this program's processes.
 pub const NAME: &str = "storebench";
 
-/// Where to start this program from again: the file that this process runs, also where a new build has taken its name since.
-/// So all trials of a run are of one program.
-///
-/// # Errors
-/// When the system can't tell where it is.
+/// Where to start this program from again: the file that this process runs, also where a new build has taken its name since. So
+/// all trials of a run are of one program. Fails when the system can't tell where it is.
 pub fn this_program() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Ok(running.into()) } else { std::env::current_exe() }
@@ -36,10 +33,8 @@ pub fn take_name() {
     }
 }
 
-/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
-///
-/// # Errors
-/// When the kernel refuses, or the parent has gone.
+/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before. Fails when the
+/// kernel refuses, or the parent has gone.
 pub fn die_with_parent(parent: u32) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
@@ -85,11 +80,8 @@ pub fn deafen(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Kills a process that leads a group of its own, and all that it started. It must not have been waited for, so that its
-/// number is still its own.
-///
-/// # Errors
-/// When it may not be killed.
+/// Kills a process that leads a group of its own, and all that it started. It must not have been waited for, so that its number
+/// is still its own. Fails when it may not be killed.
 pub fn end_group(child: &Child) -> io::Result<()> {
     match kill_process_group(pid(child)?, Signal::KILL) {
         Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
@@ -98,9 +90,6 @@ pub fn end_group(child: &Child) -> io::Result<()> {
 }
 
 /// A process's number.
-///
-/// # Errors
-/// Never on a system whose processes have positive numbers.
 pub fn pid(child: &Child) -> io::Result<Pid> {
     Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a process without a number"))
 }

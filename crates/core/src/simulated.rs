@@ -92,10 +92,8 @@ impl<'a> Traced<'a> {
 }
 
 impl Served {
-    /// Starts the server of a disk, and waits until the disk is mounted in the empty folder `at`.
-    ///
-    /// # Errors
-    /// When it can't be started, or says why it can't serve.
+    /// Starts the server of a disk, and waits until the disk is mounted in the empty folder `at`. Fails when it can't be started,
+    /// or says why it can't serve.
     pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
         let Serving { disk: OnDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
             serving;
@@ -142,10 +140,8 @@ impl Drop for Served {
     }
 }
 
-/// Serves a disk whose image is the standard input, until it is unmounted or its parent ends.
-///
-/// # Errors
-/// When it can't; its parent is told as well.
+/// Serves a disk whose image is the standard input, until it is unmounted or its parent ends. Fails when it can't; its parent is
+/// told as well.
 pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let tell = |line: &str| {

@@ -91,16 +91,11 @@ impl<T> Held for T {}
 
 /// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
 pub trait Store: Send + Sync {
-    /// A handle for one thread. Called in that thread.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`] and a session is open.
+    /// A handle for one thread. Called in that thread. Fails with [`StoreError::Unsupported`] when [`Capabilities::threads`] is
+    /// [`Threads::One`] and a session is open.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
-    /// A connection for one thread, for stores with [`Capabilities::sql`].
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] for all others.
+    /// A connection for one thread, for stores with [`Capabilities::sql`]. Fails with [`StoreError::Unsupported`] for all others.
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         Err(StoreError::Unsupported("this store does not speak SQL".into()))
     }
@@ -144,9 +139,7 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Has the engine check its own files; `false` where it has no such check. Nobody works on the store meanwhile.
-    ///
-    /// # Errors
+    /// Has the engine check its own files; `false` where it has no such check. Nobody works on the store meanwhile. Fails with
     /// [`StoreError::Engine`] with the fault that it finds.
     fn verify(&mut self) -> Result<bool> {
         Ok(false)
@@ -224,11 +217,8 @@ pub trait Session {
     /// Removes a record. What happens when it is missing: [`Capabilities::notices_missing`].
     fn remove(&mut self, key: &[u8]) -> Result<()>;
 
-    /// Shows up to `limit` records from `from` on (inclusive) to `visit`, in ascending order of the keys' bytes,
-    /// and says how many.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] where the store has no order ([`Capabilities::order`]).
+    /// Shows up to `limit` records from `from` on (inclusive) to `visit`, in ascending order of the keys' bytes, and says how
+    /// many. Fails with [`StoreError::Unsupported`] when the store has no order ([`Capabilities::order`]).
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize>;
 
     /// Adds many new records in the engine's best way, with the store's guarantee for all of them when it returns.
@@ -253,11 +243,9 @@ pub trait Session {
         Ok(())
     }
 
-    /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: when it returns, all that `work` has put
-    /// is kept with the store's guarantee; where `work` fails, nothing is, and its error is given.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] where it can be tried again; [`StoreError::Unsupported`] for stores without transactions.
+    /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: when it returns, all that `work` has
+    /// put is kept with the store's guarantee; where `work` fails, nothing is, and its error is given. Fails with
+    /// [`StoreError::Conflict`] when it can be tried again; [`StoreError::Unsupported`] for stores without transactions.
     fn transact(&mut self, _work: &mut TransactionBody<'_>) -> Result<()> {
         Err(StoreError::Unsupported("this store has no transactions that read and write".into()))
     }
@@ -480,10 +468,7 @@ impl StoreDef {
         self.server.and_then(|server| (server.lacks)())
     }
 
-    /// The fault of a URL of a running server that is to take the place of this store's own.
-    ///
-    /// # Errors
-    /// That; nothing of the URL is repeated.
+    /// The fault of a URL of a running server that is to take the place of this store's own. It repeats nothing of the URL.
     pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
         self.server.map_or(Ok(()), |server| Address::read(url, server.schemes, server.user).map(drop))
     }

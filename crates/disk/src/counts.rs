@@ -167,10 +167,7 @@ impl Counts {
     }
 }
 
-/// The counts of a disk that is mounted in a folder, so far.
-///
-/// # Errors
-/// When its server is gone.
+/// The counts of a disk that is mounted in a folder, so far. Fails when its server is gone.
 pub fn read(folder: &Path) -> io::Result<Counts> {
     Ok(serde_json::from_slice(&fs::read(folder.join(COUNTS))?)?)
 }
@@ -188,9 +185,6 @@ pub struct Counter {
 
 impl Counter {
     /// From nothing, on a disk with a journal there; none where that is not known.
-    ///
-    /// # Errors
-    /// Never: its bounds are constants.
     pub fn new(journal: Vec<(u64, u64)>) -> Result<Counter, String> {
         let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
         let of_journal = (!journal.is_empty()).then(OfKind::default);

@@ -50,9 +50,6 @@ impl Log {
     }
 
     /// All of some entries.
-    ///
-    /// # Errors
-    /// The first of theirs.
     pub fn of(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
         Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
     }
@@ -182,9 +179,6 @@ impl Log {
     }
 
     /// The same of entries that are read one after the other.
-    ///
-    /// # Errors
-    /// Theirs, and those of the one who is told.
     pub fn replay_each<E: Borrow<Entry>>(
         entries: impl Iterator<Item = io::Result<E>>,
         cut: &Cut,

@@ -90,10 +90,7 @@ fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Resul
     })
 }
 
-/// Serves nothing: other systems have no loop devices over a file by FUSE.
-///
-/// # Errors
-/// Always.
+/// Serves nothing: other systems have no loop devices over a file by FUSE. Always fails.
 #[cfg(not(target_os = "linux"))]
 pub fn serve(
     _order: &Order,

@@ -113,10 +113,8 @@ impl Disk {
         }
     }
 
-    /// A device at rest, with an image of so many bytes on it; what is random in it follows from a seed.
-    ///
-    /// # Errors
-    /// A sentence, when it can't be modelled or is smaller than the image.
+    /// A device at rest, with an image of so many bytes on it; what is random in it follows from a seed. Fails when it can't be
+    /// modelled or is smaller than the image.
     pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
         self.check()?;
         if let Some(rotating) = &self.rotating {

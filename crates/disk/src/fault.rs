@@ -79,9 +79,6 @@ impl Faulty {
     }
 
     /// Whether a request fails, told before it has any effect; how far it came.
-    ///
-    /// # Errors
-    /// The system's, from bringing back what a cache has lost.
     pub fn fails(
         &mut self,
         kind: Kind,

@@ -57,10 +57,7 @@ impl Load {
         matches!(self, Load::SequentialReads | Load::SequentialWrites)
     }
 
-    /// Its rate on a disk at rest: megabytes or requests per second.
-    ///
-    /// # Errors
-    /// A sentence, when the disk can't be modelled.
+    /// Its rate on a disk at rest: megabytes or requests per second. Fails when the disk can't be modelled.
     pub fn on(self, disk: &Disk) -> Result<f64, String> {
         let mut device = disk.device(IMAGE, 1)?;
         let mut random = Random::seeded(1);

@@ -49,10 +49,7 @@ impl Image {
         Ok(there)
     }
 
-    /// Writes bytes, all of them before its end.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::StorageFull`] beyond it; the system's.
+    /// Writes bytes, all of them before its end. Fails with [`io::ErrorKind::StorageFull`] beyond it; the system's.
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         if at.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
             return Err(io::ErrorKind::StorageFull.into());

@@ -84,10 +84,7 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read.
-    ///
-    /// # Errors
-    /// When it is no log of this version, or can't be read.
+    /// Begins to read. Fails when it is no log of this version, or can't be read.
     pub fn begin(mut from: R) -> io::Result<Reader<R>> {
         let mut header = [0; HEADER.len()];
         from.read_exact(&mut header)?;

@@ -93,10 +93,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Mounts a disk in an empty folder.
-    ///
-    /// # Errors
-    /// When FUSE can't be used, with the system's reason.
+    /// Mounts a disk in an empty folder. Fails when FUSE can't be used, with the system's reason.
     pub fn mount(
         image: Image,
         device: Box<dyn Device>,
@@ -140,10 +137,7 @@ impl Server {
         self.shared.counts()
     }
 
-    /// Waits until somebody unmounts it.
-    ///
-    /// # Errors
-    /// When it could not be served, or its log not be written.
+    /// Waits until somebody unmounts it. Fails when it could not be served, or its log not be written.
     pub fn wait(mut self) -> io::Result<Counts> {
         let served = self.session.take().map_or(Ok(()), BackgroundSession::join);
         self.stop();

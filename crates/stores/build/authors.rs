@@ -12,10 +12,8 @@ pub fn are_wanted() -> bool {
         && env::var_os(ROCKSDB.variable).is_none()
 }
 
-/// Tells the code where scripts/rocksdb-authors.sh has put the library.
-///
-/// # Errors
-/// A sentence that says why there is none for this program, and what to do.
+/// Tells the code where scripts/rocksdb-authors.sh has put the library. The error says why there is none for this program, and
+/// what to do.
 pub fn find() -> Result<()> {
     let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
     if features.split(',').any(|feature| feature == "crt-static") {

@@ -344,10 +344,7 @@ fn digest(texts: &[&str]) -> u64 {
 }
 
 /// The folder with an engine's headers and library, and `BUILD`, which says what went into it. Compiles it unless that was done
-/// before; `None` where its sources are missing.
-///
-/// # Errors
-/// What the compiler said, or where the cache can't be written.
+/// before; `None` where its sources are missing. The error holds what the compiler said.
 pub fn build(feature: &str) -> Result<Option<PathBuf>> {
     let Some((_, parts)) = ENGINES.iter().find(|engine| engine.0 == feature) else { return Ok(None) };
     let recipe = recipe(parts)?;

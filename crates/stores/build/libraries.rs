@@ -121,10 +121,8 @@ impl Found {
 }
 
 impl Library {
-    /// Finds it: where the user says, else as compiled from its authors' sources, else in the system.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing, and what to do.
+    /// Finds it: where the user says, else as compiled from its authors' sources, else in the system. The error says what is
+    /// missing, and what to do.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {

@@ -6,10 +6,7 @@ use std::{env, fs};
 use crate::authors;
 use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE};
 
-/// Provides what the features that are on need.
-///
-/// # Errors
-/// A sentence that says what is missing, and what to install.
+/// Provides what the features that are on need. The error says what is missing, and what to install.
 pub fn provide() -> Result<()> {
     if has_feature("LEVELDB") {
         // As its authors compile LevelDB itself.

@@ -26,10 +26,7 @@ impl OneSession {
         self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens the session.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] while another one is open.
+    /// Opens the session. Fails with [`StoreError::Unsupported`] while another one is open.
     pub fn session(&self) -> Result<Pass<'_>> {
         let mut holder = self.holder();
         if holder.is_some() {
@@ -41,10 +38,7 @@ impl OneSession {
         Ok(Pass(self))
     }
 
-    /// Waits for the turn of a call on the store.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] while another thread has a session.
+    /// Waits for the turn of a call on the store. Fails with [`StoreError::Unsupported`] while another thread has a session.
     pub fn turn(&self) -> Result<Turn<'_>> {
         let holder = self.holder();
         match *holder {

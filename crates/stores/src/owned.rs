@@ -11,11 +11,9 @@ pub struct Owned<T> {
 }
 
 impl<T> Owned<T> {
-    /// # Safety
-    /// `pointer` is null or this value's alone, and `free` is the library's way to free it.
+    /// # Safety `pointer` is null or this value's alone, and `free` is the library's way to free it.
     ///
-    /// # Errors
-    /// [`StoreError::Engine`] for a null pointer.
+    /// Fails with [`StoreError::Engine`] for a null pointer.
     pub unsafe fn new(pointer: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<Owned<T>> {
         match NonNull::new(pointer) {
             Some(pointer) => Ok(Owned { pointer, free }),

@@ -119,10 +119,8 @@ struct Library {
 }
 
 impl Library {
-    /// Has files that are made from now on have pages of this size. The engine takes the size only while no store is open.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] while one of another size is open.
+    /// Has files that are made from now on have pages of this size. The engine takes the size only while no store is open. Fails
+    /// with [`StoreError::BadSetting`] while one of another size is open.
     fn set_page_bytes(&mut self, page_bytes: u32) -> Result<()> {
         if self.page_bytes == page_bytes {
             return Ok(());

@@ -123,20 +123,14 @@ impl Axis {
         }
     }
 
-    /// Reads a value of it, within its bounds.
-    ///
-    /// # Errors
-    /// A sentence that says what a value looks like.
+    /// Reads a value of it, within its bounds. The error says what a value looks like.
     pub fn read(self, text: &str) -> Result<Value, String> {
         let value = self.parse(text)?;
         (self.0.check)(&value)?;
         Ok(value)
     }
 
-    /// Reads a value of it, whatever its bounds.
-    ///
-    /// # Errors
-    /// A sentence that says what a value looks like, and what was probably meant.
+    /// Reads a value of it, whatever its bounds. The error says what a value looks like, and what was probably meant.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         (self.0.read)(text).map_err(|wrong| match meant(text, self.0.known.iter().copied()) {
             Some(meant) => format!("{wrong} (did you mean {meant}?)"),

@@ -13,12 +13,9 @@ use super::Folder;
 use crate::bounded;
 use crate::error::{Error, Exit, Result};
 
-/// Opens a file for reading and writing, which is made if it is missing. `name` is relative to `folder`, and no link in it
-/// is followed; a pipe is not waited for.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] when something is there that is no file, has another name besides, or belongs to another user
-/// than its folder; when the system refuses.
+/// Opens a file for reading and writing, which is made if it is missing. `name` is relative to `folder`, and no link in it is
+/// followed; a pipe is not waited for. Fails with [`Exit::NotStorebench`] when something is there that is no file, has another
+/// name besides, or belongs to another user than its folder; when the system refuses.
 pub fn open(folder: &Path, name: &str) -> Result<File> {
     let path = folder.join(name);
     let foreign = |what: &str| {
@@ -48,12 +45,9 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
     Ok(file)
 }
 
-/// Opens a plain file of at most `most` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe is
-/// not waited for. Whoever made the folder may be anyone.
-///
-/// # Errors
-/// The system's, such as [`ErrorKind::NotFound`]; of the kind [`ErrorKind::InvalidInput`] that it is a link, no file, or outside of
-/// the folder; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// Opens a plain file of at most `most` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe
+/// is not waited for. Whoever made the folder may be anyone. Fails with [`ErrorKind::InvalidInput`] when it is a link, no file,
+/// or outside of the folder, and with [`ErrorKind::FileTooLarge`] when it is longer.
 pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     let refused = |what: &str| io::Error::new(ErrorKind::InvalidInput, what);
     if name.split('/').any(|part| [".", ".."].contains(&part)) {
@@ -74,20 +68,15 @@ pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     }
 }
 
-/// The same, and empties it.
-///
-/// # Errors
-/// As [`open`]; then what is there is as it was.
+/// The same, and empties it. Fails as [`open`] does; then what is there is as it was.
 pub fn rewrite(folder: &Path, name: &str) -> Result<File> {
     let file = open(folder, name)?;
     file.set_len(0).map_err(Error::io("emptying", &folder.join(name)))?;
     Ok(file)
 }
 
-/// Deletes a file, or a link in its place, if it is there. `name` is relative to `folder`, and no link in it is followed.
-///
-/// # Errors
-/// When it can't be deleted, or is a folder.
+/// Deletes a file, or a link in its place, if it is there. `name` is relative to `folder`, and no link in it is followed. Fails
+/// when it can't be deleted, or is a folder.
 pub fn remove(folder: &Path, name: &str) -> Result<()> {
     match reach(folder, name).and_then(|(within, last)| within.remove_file(last)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -55,10 +55,8 @@ impl Folder {
         Ok(Folder { handle, path, owner: self.owner, is_served: self.is_served })
     }
 
-    /// Makes a folder in it, with these permissions less those that the process never gives.
-    ///
-    /// # Errors
-    /// When it can't be made, there is something of this name, or another user's has taken its place.
+    /// Makes a folder in it, with these permissions less those that the process never gives. Fails when it can't be made, there
+    /// is something of this name, or another user's has taken its place.
     pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
         mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
         self.within(name).and_then(Folder::made_here).inspect_err(|_| {
@@ -67,10 +65,8 @@ impl Folder {
         })
     }
 
-    /// Makes a file in it that only this user may read and write.
-    ///
-    /// # Errors
-    /// When it can't be made, or there is something of this name.
+    /// Makes a file in it that only this user may read and write. Fails when it can't be made, or there is something of this
+    /// name.
     pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL, 0o600)
     }
@@ -96,10 +92,8 @@ impl Folder {
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
 
-    /// Deletes what has this name in it, if anything has: a folder with all that it holds.
-    ///
-    /// # Errors
-    /// When something can't be deleted, or a folder belongs to another user; what could be deleted before it has gone.
+    /// Deletes what has this name in it, if anything has: a folder with all that it holds. Fails when something can't be deleted,
+    /// or a folder belongs to another user; what could be deleted before it has gone.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -124,27 +118,18 @@ impl Folder {
         self.remove_empty(name)
     }
 
-    /// Deletes a file in it, or a link, a pipe, whatever is no folder.
-    ///
-    /// # Errors
-    /// When it can't be deleted, or there is none.
+    /// Deletes a file in it, or a link, a pipe, whatever is no folder. Fails when it can't be deleted, or there is none.
     pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// Deletes a folder in it that holds nothing.
-    ///
-    /// # Errors
-    /// When there is none of this name, or it holds something.
+    /// Deletes a folder in it that holds nothing. Fails when there is none of this name, or it holds something.
     pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Deletes all that is in it but `kept`, again and again until nothing is there: a process that was just killed may still
-    /// end its last call.
-    ///
-    /// # Errors
-    /// When something can't be deleted, or a folder belongs to another user.
+    /// Deletes all that is in it but `kept`, again and again until nothing is there: a process that was just killed may still end
+    /// its last call. Fails when something can't be deleted, or a folder belongs to another user.
     pub fn empty(&self, kept: Option<&OsStr>) -> io::Result<()> {
         for round in 0..ROUNDS {
             if round > 1 {
@@ -251,10 +236,8 @@ impl Folder {
     }
 }
 
-/// Deletes a folder that this process made, with all that it holds: what a server left there as another user, too.
-///
-/// # Errors
-/// As [`Folder::remove`]; when there is none.
+/// Deletes a folder that this process made, with all that it holds: what a server left there as another user, too. Fails as
+/// [`Folder::remove`] does; when there is none.
 pub fn remove_made(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(ErrorKind::InvalidInput.into());

@@ -49,10 +49,7 @@ impl Described {
         self.flags & flag != 0
     }
 
-    /// Checks what can be checked before the store is opened.
-    ///
-    /// # Errors
-    /// The fault, in a sentence that names the field.
+    /// Checks what can be checked before the store is opened. The error names the field.
     pub fn check(&self) -> Result<(), String> {
         let named_well = |name: &str, others: &[u8]| {
             let fits =

@@ -29,10 +29,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 /// More than any library tells.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Asks a library for its stores.
-///
-/// # Errors
-/// Why it can't be used, in a sentence that names it.
+/// Asks a library for its stores. The error says why it can't be used, in a sentence that names it.
 pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     let failed = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
     let (mut child, answer) = start(path).map_err(failed)?;
@@ -94,10 +91,7 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
     Ok((lifeline::tie(&mut command).spawn()?, reader))
 }
 
-/// Answers as such a process.
-///
-/// # Errors
-/// When nobody hears it.
+/// Answers as such a process. Fails when nobody hears it.
 pub fn answer(path: &Path) -> io::Result<()> {
     let told = find(path).and_then(|library| Loaded::new(library).described());
     let text = serde_json::to_vec(&told)?;

@@ -88,10 +88,8 @@ impl Home {
         candidates(controller, &cgroups::own())
     }
 
-    /// Where cgroups with this controller can be made, as far as files and permissions tell without making one.
-    ///
-    /// # Errors
-    /// A sentence: why there is no such place, and what would help.
+    /// Where cgroups with this controller can be made, as far as files and permissions tell without making one. The error says
+    /// why there is no such place, and what would help.
     pub fn with(controller: Controller) -> Result<Home, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
         for home in Home::candidates(controller) {

@@ -145,9 +145,6 @@ impl Traffic {
 }
 
 /// Hands all that is dirty in the file system of `folder` to its device. Not counted as a sync of the process.
-///
-/// # Errors
-/// The system's, with the folder.
 pub fn sync_file_system(folder: &Path) -> io::Result<()> {
     let fail =
         |error: io::Error| io::Error::new(error.kind(), format!("syncing {}: {error}", folder.display()));

@@ -7,11 +7,8 @@ use std::path::Path;
 
 use crate::result::Disk;
 
-/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. A store that is
-/// open may delete files meanwhile: what is gone when it is looked at counts nothing.
-///
-/// # Errors
-/// The system's, with the path.
+/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. A store
+/// that is open may delete files meanwhile: what is gone when it is looked at counts nothing.
 pub fn usage(directory: &Path) -> io::Result<Disk> {
     usage_without(directory, None)
 }

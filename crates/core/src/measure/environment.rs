@@ -53,9 +53,6 @@ pub fn memory_available_bytes() -> Option<u64> {
 }
 
 /// Looks at the file system and the device under `path`, which exists.
-///
-/// # Errors
-/// The system's, when the path can't be looked at.
 pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     let device = fs::metadata(path)?.dev();
     let space = rustix::fs::statvfs(path)?;

@@ -15,9 +15,6 @@ use crate::result::Latency;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// An empty histogram of latencies, all of whose memory is resident.
-///
-/// # Errors
-/// Never, with the bounds used here; the histogram's own constructor can say no.
 pub(super) fn resident_histogram() -> Result<Histogram<u64>, String> {
     let mut histogram = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(|error| error.to_string())?;
     // Writes to every counter.
@@ -37,9 +34,6 @@ pub struct Latencies {
 
 impl Latencies {
     /// None yet. All memory that it will ever use is taken here.
-    ///
-    /// # Errors
-    /// Never, with the bounds used here; the histogram's own constructor can say no.
     pub fn new() -> Result<Latencies, String> {
         let histogram = resident_histogram()?;
         Ok(Latencies { histogram, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 })
@@ -56,9 +50,6 @@ impl Latencies {
     }
 
     /// Adds those of another thread.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
     pub fn merge(&mut self, other: &Latencies) -> Result<(), String> {
         self.histogram.add(&other.histogram).map_err(|error| error.to_string())?;
         self.sum_ns += other.sum_ns;
@@ -83,10 +74,8 @@ impl Latencies {
         &self.histogram
     }
 
-    /// Their distribution, with the histogram in full.
-    ///
-    /// # Errors
-    /// When the histogram can't be written, which its author calls impossible on a vector.
+    /// Their distribution, with the histogram in full. Fails when the histogram can't be written, which its author calls
+    /// impossible on a vector.
     pub fn summary(&self) -> Result<Latency, String> {
         let count = self.count().max(1) as f64;
         let mean_ns = self.sum_ns as f64 / count;
@@ -126,10 +115,7 @@ impl Latencies {
 }
 
 impl Packed {
-    /// Unpacks them.
-    ///
-    /// # Errors
-    /// A sentence, when they are not as they were packed.
+    /// Unpacks them. Fails when they are not as they were packed.
     pub fn unpack(&self) -> Result<Latencies, String> {
         let mut histogram = resident_histogram()?;
         histogram.add(&decode(&self.histogram)?).map_err(|error| error.to_string())?;
@@ -150,10 +136,7 @@ pub(super) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     Ok(BASE64.encode(bytes))
 }
 
-/// Reads a histogram back from a result.
-///
-/// # Errors
-/// A sentence, when the text is not a histogram.
+/// Reads a histogram back from a result. Fails when the text is not a histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     let unreadable = || "the histogram can't be read: it is cut off, or holds more than one can".to_owned();
@@ -167,11 +150,9 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
 }
 
-/// The number of latencies in each bucket of a histogram of a result, from the shortest to the longest; empty buckets
-/// are not there. A thousandth of [`decode`]'s memory, for those who read histograms by the thousand.
-///
-/// # Errors
-/// A sentence, when the text is not a histogram of this version's bounds, on which buckets depend.
+/// The number of latencies in each bucket of a histogram of a result, from the shortest to the longest; empty buckets are not
+/// there. A thousandth of [`decode`]'s memory, for those who read histograms by the thousand. Fails when the text is not a
+/// histogram of this version's bounds, on which buckets depend.
 pub fn occurrences(text: &str) -> Result<Vec<(u16, u64)>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     sparse(&bytes).ok_or_else(|| "it is no histogram of latencies from 1 ns to three digits".into())

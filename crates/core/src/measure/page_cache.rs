@@ -117,11 +117,8 @@ const READ_BYTES: u64 = 1 << 20;
 /// The largest part of a file that is mapped at once to look at its pages, in bytes.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// The bytes of a file that are in the page cache, in whole pages: up to a page more than the file has. The file must
-/// belong to this user: of others' files the kernel says that all is there.
-///
-/// # Errors
-/// The system's; some file systems map no files.
+/// The bytes of a file that are in the page cache, in whole pages: up to a page more than the file has. The file must belong to
+/// this user: of others' files the kernel says that all is there. Some file systems map no files, and fail.
 pub fn resident_bytes(file: &File) -> io::Result<u64> {
     let (length, page) = (file.metadata()?.len(), rustix::param::page_size() as u64);
     let mut pages = vec![0_u8; WINDOW_BYTES.min(length).div_ceil(page) as usize];

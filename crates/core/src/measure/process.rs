@@ -43,11 +43,8 @@ impl Resident {
     }
 }
 
-/// Resident memory of this process, and of the servers that work for it. The kernel tells no peak of several processes, so
-/// theirs counts as it is now.
-///
-/// # Errors
-/// Where there is no /proc, or it does not tell.
+/// Resident memory of this process, and of the servers that work for it. The kernel tells no peak of several processes, so theirs
+/// counts as it is now. Fails when there is no /proc, or it does not tell.
 pub fn resident() -> io::Result<Resident> {
     let status = Status::from_file("/proc/self/status");
     let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;

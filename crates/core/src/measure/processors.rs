@@ -30,18 +30,12 @@ pub struct Shares {
 }
 
 impl Snapshot {
-    /// That of all processors, now.
-    ///
-    /// # Errors
-    /// Where there is no /proc/stat, or it does not tell.
+    /// That of all processors, now. Fails when there is no /proc/stat, or it does not tell.
     pub fn now() -> io::Result<Snapshot> {
         parse(&read()?).ok_or_else(|| io::Error::other(format!("{STAT} has no line of all processors")))
     }
 
-    /// That of the processors with these numbers, now.
-    ///
-    /// # Errors
-    /// Where there is no /proc/stat, or it does not tell of each of them.
+    /// That of the processors with these numbers, now. Fails when there is no /proc/stat, or it does not tell of each of them.
     pub fn of(numbers: &[usize]) -> io::Result<Snapshot> {
         let text = read()?;
         let mut each = numbers.iter().map(|number| {

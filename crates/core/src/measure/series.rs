@@ -94,10 +94,8 @@ impl Series {
         kept.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
     }
 
-    /// Adds what another machine measured in the seconds of a phase that began, for all, at a moment.
-    ///
-    /// # Errors
-    /// When it is no histogram of latencies.
+    /// Adds what another machine measured in the seconds of a phase that began, for all, at a moment. Fails when it is no
+    /// histogram of latencies.
     pub fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
         let mut gathered = self.gathered();
         gathered.began = Some(began);
@@ -115,9 +113,6 @@ impl Series {
     }
 
     /// One thread's part in the phase, whose first second begins now; `before` is what the thread had measured before it.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
     pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
         let seconds = Seconds { series: self, thread, start: Instant::now(), second: 0 };
         seconds.set_told(&mut seconds.told(), before)?;
@@ -226,18 +221,12 @@ impl Seconds<'_> {
 
     /// Hands over what was measured since the last time, when a second has ended. Operations count in the second in which the
     /// quantum that held them ended.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
     pub fn tell(&mut self, latencies: &Latencies) -> Result<(), String> {
         let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
         if now > self.second { self.hand_over(latencies, now) } else { Ok(()) }
     }
 
     /// Hands over the rest, at the end of the phase.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
         self.hand_over(latencies, u32::MAX)
     }

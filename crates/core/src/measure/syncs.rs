@@ -152,10 +152,8 @@ pub fn in_effect() -> Result<(), &'static str> {
 }
 
 /// From now on keeps a journal of what this process writes and does not sync, but for files below the folder `apart`. Every call
-/// that writes takes longer: this is for processes that are not measured.
-///
-/// # Errors
-/// Why it can't: calls don't pass this program.
+/// that writes takes longer: this is for processes that are not measured. The error says why it can't: calls don't pass this
+/// program.
 pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
     in_effect()?;
     unsynced::begin(apart);
@@ -163,9 +161,7 @@ pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
 }
 
 /// Undoes what the journal says is not synced. No other thread writes to a file or syncs one afterwards: this process is to end.
-///
-/// # Errors
-/// When a file can't be brought back to what it was.
+/// Fails when a file can't be brought back to what it was.
 pub fn undo_unsynced() -> io::Result<()> {
     unsynced::undo()
 }

@@ -29,10 +29,8 @@ impl Pool {
         Pool { data, bytes }
     }
 
-    /// A pool of the files in `directory`, in the order of their names, up to 64 MiB.
-    ///
-    /// # Errors
-    /// A sentence, when the directory can't be read or holds too little text for records of `size`.
+    /// A pool of the files in `directory`, in the order of their names, up to 64 MiB. Fails when the directory can't be read or
+    /// holds too little text for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
         let fault = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
         let mut files: Vec<_> =

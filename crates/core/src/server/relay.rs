@@ -31,11 +31,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts one for the servers that listen on sockets of these names in a folder: it listens on the names before them. Each piece of
-    /// what is sent arrives after `one_way`.
-    ///
-    /// # Errors
-    /// The system's; when it does not come up.
+    /// Starts one for the servers that listen on sockets of these names in a folder: it listens on the names before them. Each
+    /// piece of what is sent arrives after `one_way`. Fails also when it does not come up.
     pub fn start(folder: &Path, names: &[(String, String)], one_way: Duration) -> io::Result<Relay> {
         let mut command = Command::new(lifeline::this_program()?);
         command.arg0(lifeline::NAME).arg(WORD).arg(std::process::id().to_string());
@@ -61,10 +58,8 @@ impl Drop for Relay {
     }
 }
 
-/// Serves one in the working folder until its parent ends, and prints a line once it takes calls.
-///
-/// # Errors
-/// When it can't; its parent is told as well.
+/// Serves one in the working folder until its parent ends, and prints a line once it takes calls. Fails when it can't; its parent
+/// is told as well.
 pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     // A server that has gone ends its calls, and nothing else.

@@ -62,12 +62,11 @@ impl At {
 }
 
 impl Address {
-    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`. One that
-    /// ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. The members of a cluster are named one after the
-    /// other, `scheme://host:port,host:port` or `scheme+unix:///path,/path`. `default` is the user where none is named.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
+    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`. One
+    /// that ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. The members of a cluster are named
+    /// one after the other, `scheme://host:port,host:port` or `scheme+unix:///path,/path`. `default` is the user where none is
+    /// named. The error says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of
+    /// it.
     pub fn read(url: &str, schemes: &[&str], default: Option<&str>) -> Result<Address, String> {
         let user = if default.is_none() { "user@" } else { "" };
         let form = format!("write it like {}://{user}host:port/database", schemes.first().unwrap_or(&""));
@@ -222,10 +221,8 @@ pub struct Made {
 }
 
 impl Made {
-    /// The thing that the store of this folder has made on its server, if it has made one.
-    ///
-    /// # Errors
-    /// When its note can't be read, or names what storebench does not make.
+    /// The thing that the store of this folder has made on its server, if it has made one. Fails when its note can't be read, or
+    /// names what storebench does not make.
     pub fn of(folder: &Path) -> io::Result<Option<Made>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -278,10 +275,7 @@ pub fn is_undropped(error: &io::Error) -> bool {
 }
 
 /// Has dropped what the store of this folder has made on its server, if it has. This program is started for it once more, as the
-/// store's own code talks to its server.
-///
-/// # Errors
-/// When it can't be dropped ([`is_undropped`]).
+/// store's own code talks to its server. Fails when it can't be dropped ([`is_undropped`]).
 pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());

@@ -68,10 +68,8 @@ pub trait SqlSession {
     /// Compiles a statement, to be run many times for as long as the session is open.
     fn prepare(&mut self, sql: &str) -> Result<Prepared>;
 
-    /// Runs a statement that gives no rows; says how many rows it changed.
-    ///
-    /// # Errors
-    /// [`StoreError::Exists`] where a row of the same primary key is there already.
+    /// Runs a statement that gives no rows; says how many rows it changed. Fails with [`StoreError::Exists`] when a row of the
+    /// same primary key is there already.
     fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64>;
 
     /// Runs a statement, shows each row to `visit`, and says how many there were.
@@ -114,18 +112,12 @@ pub trait SqlSession {
         }
     }
 
-    /// Whether the settings that this session was opened with still hold. Some engines keep settings by connection, and
-    /// change them without a word.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where one reads back another value.
+    /// Whether the settings that this session was opened with still hold. Some engines keep settings by connection, and change
+    /// them without a word. Fails with [`StoreError::SettingNotTaken`] when one reads back another value.
     fn check_settings(&mut self) -> Result<()>;
 }
 
-/// The statement of a number that a session gave out.
-///
-/// # Errors
-/// [`StoreError::Engine`] for a number of another session.
+/// The statement of a number that a session gave out. Fails with [`StoreError::Engine`] for a number of another session.
 pub fn statement<S>(statements: &mut [S], prepared: Prepared) -> Result<&mut S> {
     let known = statements.get_mut(prepared.0);
     known.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))

@@ -13,10 +13,7 @@ pub use one_file::ONE_FILE;
 
 use crate::store::{OpenOptions, Result, StoreError};
 
-/// For stores that know no settings.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] when one is given.
+/// For stores that know no settings. Fails with [`StoreError::BadSetting`] when one is given.
 fn refuse_settings(options: &OpenOptions<'_>) -> Result<()> {
     match options.settings.keys().next() {
         None => Ok(()),

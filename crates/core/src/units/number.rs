@@ -84,10 +84,7 @@ pub(super) fn comma_hint(text: &str) -> &'static str {
 /// The values of a list that is separated by commas; `is_good` tells whether a text is a value.
 ///
 /// A comma separates values, unless it can only separate thousands: `1,000` is one number, as no list holds the value `000`;
-/// `100,1000` is two. A comma before a space always separates values.
-///
-/// # Errors
-/// A sentence, where a text can be read either way: `12,500`.
+/// `100,1000` is two. A comma before a space always separates values. Fails when a text can be read either way: `12,500`.
 pub fn split_list(text: &str, is_good: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
     let values: Vec<&str> = text.split(',').map(str::trim).collect();
     let list = || values.iter().map(|value| (*value).to_owned()).collect();

@@ -33,10 +33,7 @@ pub struct Part {
 }
 
 impl Sizes {
-    /// These parts.
-    ///
-    /// # Errors
-    /// A sentence, where they are none or too many, one is empty, or their shares don't come to [`WHOLE`].
+    /// These parts. Fails when there are none or too many, one is empty, or their shares don't come to [`WHOLE`].
     pub fn of(parts: &[Part]) -> Result<Sizes, String> {
         let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
         if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {

@@ -96,9 +96,7 @@ impl Sample {
 }
 
 impl Expected {
-    /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it.
-    ///
-    /// # Errors
+    /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it. Fails with
     /// [`Failure::WrongData`] at the first record that is missing, wrong, or there after it was removed; the store's own.
     pub fn audit(&self, bench: &mut Bench<'_>, records: &Records, reading: Reading) -> Result<Audit, Stop> {
         let start = Instant::now();

@@ -55,18 +55,13 @@ impl<'a> Bench<'a> {
         &self.folder
     }
 
-    /// The open store.
-    ///
-    /// # Errors
-    /// After it was closed.
+    /// The open store. Fails after it was closed.
     pub fn store(&self) -> Result<&dyn Store, Stop> {
         self.store.as_deref().ok_or_else(|| Stop::harness("the store is closed"))
     }
 
-    /// The syncs that the store counted itself since it was first opened; `None` where it counts none.
-    ///
-    /// # Errors
-    /// After it was closed, and where the store can't say.
+    /// The syncs that the store counted itself since it was first opened; `None` where it counts none. Fails after it was closed,
+    /// and when the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, Stop> {
         let counted = self.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
         Ok(counted.map(|syncs| self.syncs_before + syncs))

@@ -86,10 +86,7 @@ impl Case<'_> {
         if (threads as usize) < clients { Err(Reason::FewThreads { threads, clients }) } else { Ok(()) }
     }
 
-    /// Whether so many bytes of values are within the plan's limit and the store's.
-    ///
-    /// # Errors
-    /// Where they are not.
+    /// Whether so many bytes of values are within the plan's limit and the store's. Fails when they are not.
     pub fn holds(&self, bytes: f64) -> Result<(), Reason> {
         let limit_bytes = self.size_limit;
         if bytes >= limit_bytes as f64 {

@@ -28,11 +28,9 @@ impl Chooser {
         Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Uniform }
     }
 
-    /// A few records often, most of them seldom: ranks follow Zipf's law with `exponent` (YCSB takes 0.99) over `count`
-    /// records, and are scattered over them by a hash, so that the popular ones don't lie side by side.
-    ///
-    /// # Errors
-    /// A sentence, for a count of 0 or an exponent that is not positive.
+    /// A few records often, most of them seldom: ranks follow Zipf's law with `exponent` (YCSB takes 0.99) over `count` records,
+    /// and are scattered over them by a hash, so that the popular ones don't lie side by side. Fails for a count of 0 or an
+    /// exponent that is not positive.
     pub fn zipfian(seed: u64, count: u64, exponent: f64) -> Result<Chooser, String> {
         let law = Zipf::new(count, exponent)?;
         Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Zipfian(law) })

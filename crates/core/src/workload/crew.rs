@@ -22,10 +22,8 @@ pub trait Lane<H: ?Sized, O>: Send {
     /// Why a round ends early.
     type Failed: From<Stop> + Send;
 
-    /// Its part of a round: what must be ready before, then, after it has crossed the starting line, its work.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Its part of a round: what must be ready before, then, after it has crossed the starting line, its work. Stops at the first
+    /// operation that fails or reads what is wrong.
     fn round(&mut self, handle: &mut H, order: O, approach: Approach<'_>) -> Result<Part, Self::Failed>;
 }
 
@@ -142,10 +140,7 @@ impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
 }
 
 impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
-    /// Does a round on all threads together; says how long it took.
-    ///
-    /// # Errors
-    /// That of the thread that failed first.
+    /// Does a round on all threads together; says how long it took. The error is that of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
         let parts = self.parts(order)?;
         Ok(Elapsed::of(self.clock, &parts))

@@ -169,10 +169,8 @@ impl Prepared<'_> {
         self.fleet = fleet;
     }
 
-    /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory.
-    ///
-    /// # Errors
-    /// At the first thing that goes wrong.
+    /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory. Stops at the first
+    /// thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {

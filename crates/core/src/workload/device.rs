@@ -95,10 +95,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the file in `directory`, and lays it out.
-    ///
-    /// # Errors
-    /// When the spec can be measured nowhere; when the file can't be made there.
+    /// Makes the file in `directory`, and lays it out. Fails when the spec can be measured nowhere; when the file can't be made
+    /// there.
     pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
         if let Some(unsupported) = spec.unsupported() {
             return Err(unsupported.into());
@@ -106,10 +104,7 @@ impl Prepared {
         Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
     }
 
-    /// Reads or writes the file.
-    ///
-    /// # Errors
-    /// When the place can't do what the spec asks for; at the first operation that fails.
+    /// Reads or writes the file. Fails when the place can't do what the spec asks for; at the first operation that fails.
     pub fn measure(&self, clock: &Clock) -> Result<Measured, Error> {
         let Prepared { spec, target } = self;
         self.set_cache()?;
@@ -170,9 +165,6 @@ impl Prepared {
 }
 
 /// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
-///
-/// # Errors
-/// As [`Prepared::new`], [`Prepared::measure`] and [`Prepared::finish`].
 pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Error> {
     let prepared = Prepared::new(spec, directory)?;
     let measured = prepared.measure(clock)?;
@@ -180,10 +172,8 @@ pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Err
     Ok(measured)
 }
 
-/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so.
-///
-/// # Errors
-/// As [`run`], but for what is unsupported.
+/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so. Fails as [`run`] does, but for
+/// what is unsupported.
 pub fn unsupported_in(spec: &Spec, directory: &Path) -> Result<Option<Unsupported>, Error> {
     if let Some(unsupported) = spec.unsupported() {
         return Ok(Some(unsupported));

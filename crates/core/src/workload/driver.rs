@@ -269,10 +269,7 @@ impl<'a> Driver<'a> {
         seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }
 
-    /// Does what was planned.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Does what was planned. Stops at the first operation that fails or reads what is wrong.
     pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
         let Quantum { planned, keys, arena, ticks, reads } = quantum;
         self.copied = session.copied().is_some();

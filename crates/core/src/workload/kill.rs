@@ -50,11 +50,8 @@ pub enum Told {
     },
 }
 
-/// Writes, tells by `tell` what it is about to have written, and ends by being killed. `apart` is the folder of the harness's
-/// own files.
-///
-/// # Errors
-/// The store's; when it lives on.
+/// Writes, tells by `tell` what it is about to have written, and ends by being killed. `apart` is the folder of the harness's own
+/// files. Fails also when it lives on.
 pub fn write(
     asked: &Asked<'_>,
     apart: &Path,
@@ -103,10 +100,7 @@ pub(super) fn die() -> Ended {
     Ended::harness(format!("it can't be killed: {killed:?}"))
 }
 
-/// Opens the store again and holds it to what was acknowledged.
-///
-/// # Errors
-/// The store's; when something is missing or wrong.
+/// Opens the store again and holds it to what was acknowledged. Fails also when something is missing or wrong.
 pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ended> {
     let when = match (undone, lose_a_machine(asked)?) {
         (true, _) => "after its process was killed and what it had written and not synced was undone",

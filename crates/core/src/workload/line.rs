@@ -124,10 +124,7 @@ impl<'l> Approach<'l> {
         !self.line.is_stopped()
     }
 
-    /// Waits for the others.
-    ///
-    /// # Errors
-    /// When one of them has failed on its way.
+    /// Waits for the others. Fails when one of them has failed on its way.
     pub fn cross(mut self) -> Result<Started<'l>, Stop> {
         self.wait();
         let Approach { line, thread, .. } = self;

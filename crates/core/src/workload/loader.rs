@@ -24,11 +24,8 @@ pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Ba
 }
 
 /// Loads the records that `fill` puts into one batch after the other, until it leaves one empty; says also what was handed to the
-/// store. How far it is is told where it is known how many there are in `all`. `acknowledged` gets what a promise of `power` is held
-/// to. Then the store rests, unless operations are to begin at once `after` it.
-///
-/// # Errors
-/// The store's own, and those of `fill`.
+/// store. How far it is is told where it is known how many there are in `all`. `acknowledged` gets what a promise of `power` is
+/// held to. Then the store rests, unless operations are to begin at once `after` it.
 pub fn load(
     all: Option<u64>,
     batch: &mut Batch,

@@ -17,10 +17,7 @@ use crate::workload::spec::{Ended, Spec};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// The entry of a store that can be opened.
-///
-/// # Errors
-/// When it is not known, or this build lacks it.
+/// The entry of a store that can be opened. Fails when it is not known, or this build lacks it.
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
     let store =
@@ -28,10 +25,7 @@ pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, Ope
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 
-/// The tier that a store promises where a cell asks for its guarantee.
-///
-/// # Errors
-/// When it does not offer that.
+/// The tier that a store promises where a cell asks for its guarantee. Fails when it does not offer that.
 pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
     let guarantee = cell.guarantee();
     store
@@ -61,10 +55,8 @@ pub struct Settled<'a> {
 }
 
 impl<'a> OnStore<'a> {
-    /// Opens the store. It must give the tier that was `promised`; where nothing was, it is to say which it gives.
-    ///
-    /// # Errors
-    /// When it can't be opened so; when the process's memory can't be read.
+    /// Opens the store. It must give the tier that was `promised`; where nothing was, it is to say which it gives. Fails when it
+    /// can't be opened so; when the process's memory can't be read.
     pub fn begin(
         (store, open): (&'a StoreDef, OpenFn),
         options: OpenOptions<'a>,
@@ -95,20 +87,15 @@ impl<'a> OnStore<'a> {
         Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
     }
 
-    /// The last operation has returned.
-    ///
-    /// # Errors
-    /// When the process's memory can't be read.
+    /// The last operation has returned. Fails when the process's memory can't be read.
     pub fn worked(&mut self) -> Result<(), Ended> {
         self.watch.burst();
         self.peak = Some(process::resident().map_err(Ended::harness)?);
         Ok(())
     }
 
-    /// Holds the store to its promise, and lets it settle. `records` are those that it is to count, where it counts.
-    ///
-    /// # Errors
-    /// When it did not keep its promise, or can't settle.
+    /// Holds the store to its promise, and lets it settle. `records` are those that it is to count, where it counts. Fails when
+    /// it did not keep its promise, or can't settle.
     pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
         let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;

@@ -48,10 +48,8 @@ impl Acknowledged {
         }
     }
 
-    /// Whether there were enough syncs for `power`. What can't be counted is believed.
-    ///
-    /// # Errors
-    /// [`Failure::Unsynced`] when there were not.
+    /// Whether there were enough syncs for `power`. What can't be counted is believed. Fails with [`Failure::Unsynced`] when
+    /// there were not.
     pub fn check(&self) -> Result<(), Stop> {
         let Acknowledged { what, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);
@@ -66,9 +64,7 @@ impl Acknowledged {
     }
 }
 
-/// Whether so many syncs in all were enough for `power`, where no part of a trial has a count of its own.
-///
-/// # Errors
+/// Whether so many syncs in all were enough for `power`, where no part of a trial has a count of its own. Fails with
 /// [`Failure::Unsynced`] when they were not.
 pub fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();

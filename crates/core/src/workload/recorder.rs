@@ -117,10 +117,7 @@ impl<const N: usize> Recorder<N> {
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
 
-    /// The measurements of all threads.
-    ///
-    /// # Errors
-    /// Where there is none; as [`Latencies::merge`].
+    /// The measurements of all threads. Fails when there is none.
     pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, Stop> {
         let mut threads = threads.into_iter();
         let mut all = threads.next().ok_or_else(|| Stop::harness("no thread was at work"))?;

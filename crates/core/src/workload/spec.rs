@@ -191,11 +191,8 @@ impl Spec {
         }
     }
 
-    /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may
-    /// not live to tell.
-    ///
-    /// # Errors
-    /// When a limit does not hold: what is measured would be of another machine.
+    /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may not
+    /// live to tell. Fails when a limit does not hold: what is measured would be of another machine.
     pub fn enter_limits(&self) -> Result<(), Ended> {
         let Some(order) = &self.limits else { return Ok(()) };
         self.tell(order, &order.enter().map_err(Ended::Unsupported)?)

@@ -31,10 +31,7 @@ pub fn file() -> Option<File> {
 /// Where this process tells it, if anywhere.
 static TOLD: OnceLock<File> = OnceLock::new();
 
-/// From here on this process, a trial's, tells by its input, which its run has made for that.
-///
-/// # Errors
-/// When its input can't be used.
+/// From here on this process, a trial's, tells by its input, which its run has made for that. Fails when its input can't be used.
 pub fn by_input() -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     // The first one stays.

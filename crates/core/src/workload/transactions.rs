@@ -47,10 +47,7 @@ trait Transactions<H: ?Sized>: Send {
     /// Does it, by the clock: the ticks that it took, and how many rows it says that it had.
     fn timed(&mut self, on: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
 
-    /// Holds what has just returned to its rows. The clock has stopped.
-    ///
-    /// # Errors
-    /// Where it did otherwise than it should.
+    /// Holds what has just returned to its rows. The clock has stopped. Fails when it did otherwise than it should.
     fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), Stop>;
 }
 

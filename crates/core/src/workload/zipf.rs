@@ -34,10 +34,7 @@ struct Bucket {
 }
 
 impl Zipf {
-    /// The law over `count` ranks.
-    ///
-    /// # Errors
-    /// A sentence, for a count of 0 or an exponent that is not a positive number.
+    /// The law over `count` ranks. Fails for a count of 0 or an exponent that is not a positive number.
     pub fn new(count: u64, exponent: f64) -> Result<Zipf, String> {
         if count == 0 || !exponent.is_finite() || exponent <= 0.0 {
             return Err(format!(

@@ -91,8 +91,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// # Errors
-    /// [`StoreError::BadSetting`], also for a setting of the log where there is none.
+    /// Fails with [`StoreError::BadSetting`], also for a setting of the log when there is no log.
     pub fn new(given: &Given<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
         let of_log = |name| match given.number32(name, 64..=1 << 30)? {
             Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
@@ -137,10 +136,8 @@ impl Config {
         }
     }
 
-    /// Whether the engine took what was asked for: exactly, or, for the cache, rounded down.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`].
+    /// Whether the engine took what was asked for: exactly, or, for the cache, rounded down. Fails with
+    /// [`StoreError::SettingNotTaken`] if not.
     pub fn check(&self, facts: &ffi::Facts) -> Result<()> {
         let exact = [
             ("pagesize", self.pagesize, facts.page_size),

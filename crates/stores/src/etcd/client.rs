@@ -73,9 +73,7 @@ fn is_leader(status: &Status) -> bool {
 
 impl Client {
     /// A session with the trial's own server, whose socket is in this folder; where there are several, with the one that leads.
-    ///
-    /// # Errors
-    /// The server's; where none leads.
+    /// Fails also when none leads.
     pub fn own(folder: &Path) -> Result<Client> {
         let entries = fs::read_dir(folder).map_err(StoreError::io("looking for etcd's socket"))?;
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -103,10 +101,8 @@ impl Client {
         Ok(is_leader(&self.status()?))
     }
 
-    /// A session with a running server; with the leader, where the URL names several members of a cluster.
-    ///
-    /// # Errors
-    /// The servers'; where one of them can't be reached, they are not of one cluster and version, or none leads.
+    /// A session with a running server; with the leader, where the URL names several members of a cluster. Fails also when one of
+    /// them can't be reached, they are not of one cluster and version, or none leads.
     pub fn running(address: &Address) -> Result<Client> {
         if address.others.is_empty() {
             return Client::member(address);
@@ -297,10 +293,7 @@ impl Client {
         Ok(self.connection.call(&AskMembers {})?.members.len())
     }
 
-    /// The number of times that it has synced its log since it started.
-    ///
-    /// # Errors
-    /// The server's; when it does not tell.
+    /// The number of times that it has synced its log since it started. Fails also when it does not tell.
     pub fn syncs(&mut self) -> Result<u64> {
         let mut socket = self.place.socket()?;
         let mut told = Vec::new();

@@ -78,9 +78,7 @@ pub const SETTINGS: &[SettingDef] = &[
 ];
 
 /// Works out the settings for `options`. There is no cache: the keys are in the server's memory, the records in the page cache.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+/// Fails with [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
@@ -128,10 +126,7 @@ pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
     of_server.map(|(name, value)| (*name, value.clone()))
 }
 
-/// Every setting that the server tells, in the order of [`SETTINGS`].
-///
-/// # Errors
-/// When the trial's own did not tell them.
+/// Every setting that the server tells, in the order of [`SETTINGS`]. Fails when the trial's own did not tell them.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let reads = if client.serializable { SERIALIZABLE } else { LINEARIZABLE };
     let mut settings = vec![Setting::given(READS, reads), Setting::read_back(NODES, client.members()?)];

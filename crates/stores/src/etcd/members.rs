@@ -19,11 +19,8 @@ const MOST_NODES: usize = 5;
 /// The folder that the data of a single one have.
 const SINGLE: &str = "member";
 
-/// Refuses a network where there is one server, and as many servers as the data are not of. A cluster's data have a folder for each
-/// that was not lost.
-///
-/// # Errors
-/// For these, with a sentence that says how it can be had.
+/// Refuses a network where there is one server, and as many servers as the data are not of. A cluster's data have a folder for
+/// each that was not lost. The error says how each can be had.
 pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
     let nodes = nodes(plan);
     if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
@@ -65,10 +62,7 @@ pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     }
 }
 
-/// Deletes the data of the first server that has any in a store's folder.
-///
-/// # Errors
-/// The system's; where there is none.
+/// Deletes the data of the first server that has any in a store's folder. Fails also when there is none.
 pub fn lose(folder: &Path) -> io::Result<()> {
     let data = folder.join(DATA);
     let first = numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
@@ -85,11 +79,8 @@ pub struct Told {
     pub version: String,
 }
 
-/// Refuses members that are of several clusters, that are one and the same, or that have several versions. They have names for the
-/// message.
-///
-/// # Errors
-/// [`StoreError::Engine`] with what each of two members tells.
+/// Refuses members that are of several clusters, that are one and the same, or that have several versions. They have names for
+/// the message. Fails with [`StoreError::Engine`] with what each of two members tells.
 pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
     let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));

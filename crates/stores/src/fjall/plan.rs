@@ -90,10 +90,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Works it out from `options`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would panic.
+    /// Works it out from `options`. Fails with [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would
+    /// panic.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let given = Given::new(options, SETTINGS)?;
         let bytes = "a number of bytes";

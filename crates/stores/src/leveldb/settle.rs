@@ -19,8 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// `tables` gives the property `leveldb.sstables`.
 ///
-/// # Errors
-/// [`StoreError::Engine`] if a compaction is due and nothing happens for two minutes.
+/// Fails with [`StoreError::Engine`] if a compaction is due and nothing happens for two minutes.
 pub fn wait_for_compactions(tables: impl Fn() -> Option<String>) -> Result<()> {
     let mut before = String::new();
     let mut alike = 0;

@@ -20,11 +20,9 @@ struct Place {
     bytes: u64,
 }
 
-/// The codec of the blocks in a store's folder: `snappy` if any is compressed, `none` if tables exist and none is,
-/// nothing if there is no table. (Blocks that hardly shrink are kept plain with compression on.)
-///
-/// # Errors
-/// [`StoreError::Io`] if a table can't be read, [`StoreError::Engine`] if it is not one.
+/// The codec of the blocks in a store's folder: `snappy` if any is compressed, `none` if tables exist and none is, nothing if
+/// there is no table. (Blocks that hardly shrink are kept plain with compression on.) Fails with [`StoreError::Io`] if a table
+/// can't be read, [`StoreError::Engine`] if it is not one.
 pub fn codec(folder: &Path) -> Result<Option<&'static str>> {
     let mut found = None;
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {

@@ -94,10 +94,7 @@ impl Client {
     }
 
     /// Runs statements one after the other without waiting for each answer: `next` appends one of them, until it has no more. How
-    /// many rows were changed.
-    ///
-    /// # Errors
-    /// The server's first, when all that was under way has been answered.
+    /// many rows were changed. Gives the server's first error when all that was under way has been answered.
     fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
         let (mut changed, mut under_way, mut failed) = (0, 0, None);
         loop {
@@ -168,10 +165,7 @@ impl Client {
         self.send()
     }
 
-    /// Appends what runs a statement.
-    ///
-    /// # Errors
-    /// When there are not as many values as it has parameters.
+    /// Appends what runs a statement. Fails when there are not as many values as it has parameters.
     fn append<'v>(
         &mut self,
         statement: &Statement,

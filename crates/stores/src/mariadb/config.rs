@@ -195,9 +195,7 @@ fn compresses(engine: &str, can: &mut Capabilities) {
     }
 }
 
-/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-///
-/// # Errors
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both. Fails with
 /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], a value that it can't take, and one that would do nothing.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;

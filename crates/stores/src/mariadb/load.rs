@@ -12,18 +12,13 @@ use crate::support::server::Connection;
 const ROWS_AT_ONCE: usize = 100;
 /// Rows of a transaction: MyRocks locks each, and as shipped a transaction has about a million locks at most.
 const ROWS_OF_TRANSACTION: usize = 100_000;
-/// As a file that the server reads from this connection, in one transaction.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// As a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
 pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.all_or_none(|client| as_file(client, into, rows))
 }
 
-/// The same past MyRocks's log and memory tables, into sorted files, which it syncs and then takes for its own.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// The same past MyRocks's log and memory tables, into sorted files, which it syncs and then takes for its own. Fails also when
+/// it took fewer rows, or changed some.
 pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     // Where indexes are there already, their entries are sorted.
     client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
@@ -32,10 +27,8 @@ pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>)
     loaded.and_then(|count| taken.map(|()| count))
 }
 
-/// The same through MyRocks's log, in many transactions: its files can't hold what lies between rows that are there.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// The same through MyRocks's log, in many transactions: its files can't hold what lies between rows that are there. Fails also
+/// when it took fewer rows, or changed some.
 pub fn in_transactions(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"

@@ -6,10 +6,8 @@ use storebench_core::store::Result;
 
 use crate::support::server::password as file;
 
-/// The password: MYSQL_PWD, else that of the clients in ~/.my.cnf; empty where neither is there.
-///
-/// # Errors
-/// When others can read the file.
+/// The password: MYSQL_PWD, else that of the clients in ~/.my.cnf; empty where neither is there. Fails when others can read the
+/// file.
 pub fn password() -> Result<String> {
     if let Ok(password) = std::env::var("MYSQL_PWD") {
         return Ok(password);

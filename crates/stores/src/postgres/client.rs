@@ -74,10 +74,7 @@ impl Client {
     }
 
     /// Runs a statement for each of some rows of values, all or none, without waiting for the answers one by one. How many rows
-    /// were changed.
-    ///
-    /// # Errors
-    /// The server's first; then nothing was changed.
+    /// were changed. After an error nothing was changed.
     fn run_all<'v, const N: usize>(
         &mut self,
         statement: &Statement,
@@ -100,10 +97,8 @@ impl Client {
         Ok(changed + self.answer(|_| ())?)
     }
 
-    /// Copies rows into a table. `rows` is handed what takes one row, as often as there are rows.
-    ///
-    /// # Errors
-    /// That of `rows`, else the server's; then no row is there.
+    /// Copies rows into a table. `rows` is handed what takes one row, as often as there are rows. After an error of `rows` or the
+    /// server no row is there.
     pub fn copy_in(
         &mut self,
         sql: &str,

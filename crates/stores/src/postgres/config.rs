@@ -142,9 +142,7 @@ const PAGE: u64 = 8192;
 const SEGMENT: u64 = 16 << 20;
 const SEGMENT_SIZE: &str = "wal_segment_size";
 
-/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-///
-/// # Errors
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both. Fails with
 /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;

@@ -8,10 +8,8 @@ use storebench_core::store::Result;
 
 use crate::support::server::password as file;
 
-/// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass.
-///
-/// # Errors
-/// When others can read the file.
+/// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass. Fails when
+/// others can read the file.
 pub fn password(address: &Address, database: &str) -> Result<Option<String>> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Ok(Some(password));

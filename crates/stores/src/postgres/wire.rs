@@ -22,10 +22,7 @@ pub const VARCHAR: Oid = 1043;
 /// An error that occurs where a value is written.
 pub type Unfit = Box<dyn Error + Send + Sync>;
 
-/// Appends a value as one of a type.
-///
-/// # Errors
-/// When the type does not take it.
+/// Appends a value as one of a type. Fails when the type does not take it.
 pub fn write(value: &SqlValue<'_>, of: Oid, into: &mut BytesMut) -> Result<IsNull, Unfit> {
     match (*value, of) {
         (SqlValue::Null, _) => return Ok(IsNull::Yes),

@@ -78,10 +78,7 @@ impl Client {
         self.answer()
     }
 
-    /// The text that a command gives.
-    ///
-    /// # Errors
-    /// The server's; when it gives something else.
+    /// The text that a command gives. Fails also when it gives something else.
     pub fn text(&mut self, words: &[&[u8]]) -> Result<String> {
         match self.run(words)? {
             Answer::Bytes(at) => Ok(String::from_utf8_lossy(self.bytes(at)).into_owned()),

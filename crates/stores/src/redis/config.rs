@@ -99,10 +99,8 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(READ_BY),
 ];
 
-/// Works out the settings for `options`: the tier's, then the user's own above them. There is no cache: all is in memory.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+/// Works out the settings for `options`: the tier's, then the user's own above them. There is no cache: all is in memory. Fails
+/// with [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL][..]);

@@ -44,10 +44,7 @@ impl<'a> Appending<'a> {
         }
     }
 
-    /// Writes records, each behind the one before.
-    ///
-    /// # Errors
-    /// The engine's, for one that is not, too.
+    /// Writes records, each behind the one before. Fails also for a record that is not.
     pub fn write(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let c = &self.store.library.c;
         for (key, value) in records {

@@ -94,9 +94,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The total cache is split as for LevelDB: one half for blocks, the other for the two memory tables.
-    ///
-    /// # Errors
+    /// The total cache is split as for LevelDB: one half for blocks, the other for the two memory tables. Fails with
     /// [`StoreError::BadSetting`].
     pub fn new(given: &Given<'_>, options: &OpenOptions<'_>) -> Result<Config> {
         let memory_table =
@@ -118,10 +116,7 @@ impl Config {
         })
     }
 
-    /// The engine's options, with all of this in them.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`] if memory runs out.
+    /// The engine's options, with all of this in them. Fails with [`StoreError::Engine`] if memory runs out.
     pub fn options(&self, c: &Functions) -> Result<Owned<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
@@ -171,10 +166,8 @@ impl Config {
         Ok(())
     }
 
-    /// Whether the engine's `OPTIONS` file and cache say what was set.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] for the first that they don't.
+    /// Whether the engine's `OPTIONS` file and cache say what was set. Fails with [`StoreError::SettingNotTaken`] for the first
+    /// that they don't.
     pub fn check(&self, read_back: &[Setting]) -> Result<()> {
         let numbers = [
             ("write_buffer_size", self.write_buffer_size),
@@ -223,10 +216,8 @@ fn int(number: u32) -> c_int {
     c_int::try_from(number).unwrap_or(c_int::MAX)
 }
 
-/// The settings that matter of the `OPTIONS` file that the engine wrote last.
-///
-/// # Errors
-/// [`StoreError::Io`] if there is none or it can't be read.
+/// The settings that matter of the `OPTIONS` file that the engine wrote last. Fails with [`StoreError::Io`] if there is none or
+/// it can't be read.
 pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
     const TOLD: [&str; 13] = [
         "rocksdb_version",

@@ -22,11 +22,9 @@ macro_rules! functions {
         impl Functions {
             /// Those of a library that was loaded.
             ///
-            /// # Safety
-            /// The library's functions of these names have the types of the list, and it stays loaded.
+            /// # Safety The library's functions of these names have the types of the list, and it stays loaded.
             ///
-            /// # Errors
-            /// The name of the first that it lacks.
+            /// The error is the name of the first that it lacks.
             pub unsafe fn of(library: &libloading::os::unix::Library) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     // SAFETY: the caller's promise.

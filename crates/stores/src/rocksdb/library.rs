@@ -46,10 +46,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The one that the settings name.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] where it can't be loaded, or lacks a function.
+    /// The one that the settings name. Fails with [`StoreError::BadSetting`] when it can't be loaded, or lacks a function.
     pub fn chosen(given: &Given<'_>) -> Result<Library> {
         let asked = given.text(LIBRARY).map(str::to_owned);
         let file = match asked.as_deref() {

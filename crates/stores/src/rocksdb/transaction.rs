@@ -42,10 +42,7 @@ pub struct Transactions<'a> {
 }
 
 impl<'a> Transactions<'a> {
-    /// None yet.
-    ///
-    /// # Errors
-    /// When there is no memory.
+    /// None yet. Fails when there is no memory.
     pub fn new(c: &'a Functions, db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
         // SAFETY: the options are ours to free.
         let options = unsafe {

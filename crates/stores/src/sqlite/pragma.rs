@@ -54,19 +54,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Works out the PRAGMAs for `options`: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
+    /// Works out the PRAGMAs for `options`: the tier's, then the cache, then the user's own above both. Fails with
     /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let own = |given: &Given<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
         Ok(Plan { values: Given::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
     }
 
-    /// Sets every PRAGMA on a connection, and reads each one back.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] when SQLite reads back another value.
+    /// Sets every PRAGMA on a connection, and reads each one back. Fails with [`StoreError::SettingNotTaken`] when SQLite reads
+    /// back another value.
     pub fn apply(&self, connection: &Connection) -> Result<()> {
         // First how long to wait: of the others, some wait for another session's lock.
         let (waiting, others): (Vec<_>, Vec<_>) =

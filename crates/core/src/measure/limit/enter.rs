@@ -37,10 +37,8 @@ impl Order {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
-    /// Puts this process under its limits: what it takes and does from now on is held to them. What took effect.
-    ///
-    /// # Errors
-    /// A sentence: a limit that is not in force as it was asked for.
+    /// Puts this process under its limits: what it takes and does from now on is held to them. What took effect. The error says a
+    /// limit that is not in force as it was asked for.
     pub fn enter(&self) -> Result<Vec<LimitReport>, String> {
         for group in &self.groups {
             group.join()?;

@@ -81,11 +81,8 @@ impl Reach {
         &self.processors
     }
 
-    /// The decision on limits on a device, or without a known one for the reason given. Those in `optional` need not
-    /// be.
-    ///
-    /// # Errors
-    /// The limit that can't be held, why, and what would help.
+    /// The decision on limits on a device, or without a known one for the reason given. Those in `optional` need not be. The
+    /// error says which limit can't be held, why, and what would help.
     pub fn decide(
         &self,
         limits: &Limits,

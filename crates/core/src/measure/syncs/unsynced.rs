@@ -57,11 +57,8 @@ pub(super) fn begin(apart: &Path) {
     look_closer();
 }
 
-/// Undoes what was written and not synced. From now on no other thread of this process writes to a file or syncs one through
-/// the C library: the process is to end.
-///
-/// # Errors
-/// When a file can't be brought back to what it was; the journal is then kept no longer.
+/// Undoes what was written and not synced. From now on no other thread of this process writes to a file or syncs one through the
+/// C library: the process is to end. Fails when a file can't be brought back to what it was; the journal is then kept no longer.
 pub(super) fn undo() -> io::Result<()> {
     let mut guard = journal();
     let Some(journal) = guard.as_mut() else { return Ok(()) };

@@ -86,10 +86,8 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// The configuration that the options ask for, of a store with this layout unless they say otherwise.
-    ///
-    /// # Errors
-    /// When they can't be met, or give another tier than the one asked for.
+    /// The configuration that the options ask for, of a store with this layout unless they say otherwise. Fails when they can't
+    /// be met, or give another tier than the one asked for.
     pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
         let given = Given::new(options, known)?;
         let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));

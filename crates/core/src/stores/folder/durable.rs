@@ -31,10 +31,8 @@ impl GroupSync {
     }
 }
 
-/// Hands every change of the file system that holds `root` to its device.
-///
-/// # Errors
-/// The system's own, also for an earlier write of anyone that failed since `root` was opened (Linux 5.8).
+/// Hands every change of the file system that holds `root` to its device. Fails also for an earlier write of anyone that failed
+/// since `root` was opened (Linux 5.8).
 #[cfg(target_os = "linux")]
 pub(super) fn sync_file_system(root: &File) -> Result<()> {
     use std::os::fd::AsRawFd;
@@ -95,11 +93,9 @@ pub(super) enum Left {
 }
 
 impl Left {
-    /// The state in which the store below `root` was left, which is to be opened with this layout. From now on it
-    /// counts as open. No directory is listed for that, so that what was cold stays so.
-    ///
-    /// # Errors
-    /// The system's own; [`StoreError::SettingNotTaken`] when it was closed with another layout, and stays closed.
+    /// The state in which the store below `root` was left, which is to be opened with this layout. From now on it counts as open.
+    /// No directory is listed for that, so that what was cold stays so. Fails with [`StoreError::SettingNotTaken`] when it was
+    /// closed with another layout, and stays closed.
     pub(super) fn take(root: &File, layout: Layout) -> Result<Left> {
         let durable = noted_layout(root, CLOSED_DURABLE)?;
         let closed = noted_layout(root, CLOSED)?;

@@ -37,10 +37,8 @@ impl Layout {
     /// Two levels, of two bytes each.
     pub const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
 
-    /// Cuts a key into what names its directory and what names its file.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] for a key that can't be a path, or that would leave its place (`..`).
+    /// Cuts a key into what names its directory and what names its file. Fails with [`StoreError::Unsupported`] for a key that
+    /// can't be a path, or that would leave its place (`..`).
     pub(super) fn split(self, key: &[u8]) -> Result<(&[u8], &[u8])> {
         if key.len() > MAX_NAME_BYTES {
             return unsupported("the key is longer than a file name may be (255 bytes)");
@@ -65,9 +63,7 @@ impl Layout {
         Ok((directory, name))
     }
 
-    /// Writes the path of a file into `buffer`, or that of a directory (`name` is empty; ends in a slash).
-    ///
-    /// # Errors
+    /// Writes the path of a file into `buffer`, or that of a directory (`name` is empty; ends in a slash). Fails with
     /// [`StoreError::Unsupported`] when a part holds a zero byte.
     pub fn join<'b>(self, buffer: &'b mut Vec<u8>, directory: &[u8], name: &[u8]) -> Result<&'b CStr> {
         buffer.clear();

@@ -25,10 +25,7 @@ pub(super) fn write(map: &Map, into: &mut Vec<u8>) {
     let _ = serde_json::to_writer(into, &Records(map));
 }
 
-/// Reads records.
-///
-/// # Errors
-/// Where the text is not that of an object of texts, or has a character that stands for no byte.
+/// Reads records. Fails when the text is not that of an object of texts, or has a character that stands for no byte.
 pub(super) fn read(text: &[u8]) -> serde_json::Result<Map> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let map = json.deserialize_map(Records)?;

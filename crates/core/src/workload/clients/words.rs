@@ -126,9 +126,6 @@ pub struct Kind {
 }
 
 /// Bytes as text: many of them are alike.
-///
-/// # Errors
-/// Never, in memory.
 pub fn packed(bytes: &[u8]) -> Result<String, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());

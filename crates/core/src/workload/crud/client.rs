@@ -35,10 +35,8 @@ const AWAKE_NS: f64 = 3_000_000.0;
 /// The kernel counts the time of processors in steps of 10 ms: of a shorter round than this they tell too little.
 const TELLING: Duration = Duration::from_millis(300);
 
-/// Does as the trial's process orders, until it orders no more. This process has the threads of these numbers.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Does as the trial's process orders, until it orders no more. This process has the threads of these numbers. Stops at the first
+/// thing that goes wrong.
 pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;

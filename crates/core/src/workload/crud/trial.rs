@@ -16,10 +16,8 @@ use crate::workload::clients::Fleet;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended, Spec};
 
-/// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures.
-///
-/// # Errors
-/// When it fails, or the store can't do this.
+/// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures. Fails when it fails, or the store
+/// can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
@@ -33,10 +31,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
-/// The trial's records.
-///
-/// # Errors
-/// When the files that values are made from can't be read.
+/// The trial's records. Fails when the files that values are made from can't be read.
 pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     let sizes = spec.cell.record_size();
     let pool = match text {

@@ -14,11 +14,9 @@ const NUMBERS: &str = "/proc/sys/kernel/random";
 /// The file that this process runs.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// Begins this process anew with another number of the boot, unless it has one. libmdbx reads the number when it is loaded, keeps it in its
-/// file, and trusts what it has not synced for as long as it finds the same.
-///
-/// # Errors
-/// Where this process may not mount anything, or can't be begun anew.
+/// Begins this process anew with another number of the boot, unless it has one. libmdbx reads the number when it is loaded, keeps
+/// it in its file, and trusts what it has not synced for as long as it finds the same. Fails when this process may not mount
+/// anything, or can't be begun anew.
 pub(super) fn another() -> io::Result<()> {
     if !shown()? {
         return Ok(());

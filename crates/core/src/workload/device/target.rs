@@ -62,10 +62,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Brings the file into the page cache, or out of it.
-    ///
-    /// # Errors
-    /// When it stays there though it is to be dropped from it.
+    /// Brings the file into the page cache, or out of it. Fails when it stays there though it is to be dropped from it.
     pub(super) fn set_cache(&self, warm: bool) -> Result<(), Error> {
         if warm {
             return self.in_pieces(Doing::Read, transfer::read);
@@ -90,10 +87,7 @@ impl Target {
         Some((resident as f64 / self.bytes as f64).min(1.0))
     }
 
-    /// Opens the file as it is to be measured.
-    ///
-    /// # Errors
-    /// When the file system can't do that, at this block size.
+    /// Opens the file as it is to be measured. Fails when the file system can't do that, at this block size.
     pub(super) fn open(&self, spec: &Spec) -> Result<File, Error> {
         let mut flags = OFlags::empty();
         if spec.io.is_direct() {

@@ -206,10 +206,8 @@ impl<'a> Alongside<'a> {
         Ok((format!("a batch of {}", grouped(records.len() as u64)), began, ended))
     }
 
-    /// Sees that the last backup, if any, is a store that has the records of the set, whose parts these are at the end, and deletes it.
-    ///
-    /// # Errors
-    /// Where it can't be opened, or lacks records, or has wrong ones.
+    /// Sees that the last backup, if any, is a store that has the records of the set, whose parts these are at the end, and
+    /// deletes it. Fails when it can't be opened, or lacks records, or has wrong ones.
     pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, Stop> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };

@@ -179,10 +179,7 @@ impl Seen {
         Seen { pauses: Some(pauses), ..self }
     }
 
-    /// The result of all threads, which did the steps by turns.
-    ///
-    /// # Errors
-    /// When histograms can't be added or written.
+    /// The result of all threads, which did the steps by turns. Fails when histograms can't be added or written.
     pub fn result(threads: Vec<Seen>) -> Result<Burst, Stop> {
         let bursts = || threads.iter().map(|seen| &seen.burst);
         let within = |of: fn(&Burst) -> u64| {

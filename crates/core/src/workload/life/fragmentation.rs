@@ -12,10 +12,8 @@ use crate::workload::stop::Stop;
 /// The scans over all records at one age.
 const SCANS: usize = 3;
 
-/// Scans all records, some times over; says how long each took, in nanoseconds by the clock.
-///
-/// # Errors
-/// The store's own; when it shows fewer records than it has.
+/// Scans all records, some times over; says how long each took, in nanoseconds by the clock. Fails also when it shows fewer
+/// records than it has.
 pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<Vec<u64>, Stop> {
     let scan = |_| {
         let (mut bytes, start) = (0, clock.now());

@@ -64,11 +64,8 @@ impl<'r> Remains<'r> {
         records.map(|(index, version)| self.records.value_length(*index, *version) as u64).sum()
     }
 
-    /// Removes most records of the store, which is closed, and has it give back the space, with others at work or without. It is closed
-    /// afterwards.
-    ///
-    /// # Errors
-    /// The store's own; when its files can't be measured.
+    /// Removes most records of the store, which is closed, and has it give back the space, with others at work or without. It is
+    /// closed afterwards. Fails also when its files can't be measured.
     pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
         bench.reopen()?;
         let start = Instant::now();

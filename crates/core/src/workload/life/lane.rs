@@ -91,9 +91,6 @@ pub struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     /// That of a trial.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`] and [`Set::new`].
     pub fn new(
         work: &LifeParameters,
         thread: u64,

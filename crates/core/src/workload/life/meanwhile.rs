@@ -27,11 +27,9 @@ const STARTED: u8 = 0;
 const UNDER_WAY: u8 = 1;
 const OVER: u8 = 2;
 
-/// Does `work` while one thread reads some of these records, which all are there, and another overwrites the rest.
-///
-/// # Errors
-/// Those of `work`; where no session can be opened, where a record is read that is not what it was, and where a call that was refused is
-/// refused again when the work is over.
+/// Does `work` while one thread reads some of these records, which all are there, and another overwrites the rest. Fails also
+/// when no session can be opened, when a record that is read is not what it was, and when a refused call is refused again after
+/// the work.
 pub fn beside<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),

@@ -81,10 +81,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// A thread's part of a set of so many records, as it is loaded: with the indexes from 0 on.
-    ///
-    /// # Errors
-    /// Where it is empty.
+    /// A thread's part of a set of so many records, as it is loaded: with the indexes from 0 on. Fails when it is empty.
     pub fn new(churn: Churn, (thread, threads): (u64, u64), count: u64, seed: u64) -> Result<Set, String> {
         let count = (count + threads - 1 - thread) / threads;
         let seed = seed.wrapping_add(thread);

@@ -30,9 +30,7 @@ pub struct Held<'h, 'a> {
 }
 
 impl Held<'_, '_> {
-    /// Reads the followed keys back; `anew`, after the store was closed and opened again. Closes it.
-    ///
-    /// # Errors
+    /// Reads the followed keys back; `anew`, after the store was closed and opened again. Closes it. Fails with
     /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
     pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, Stop> {
         let start = Instant::now();

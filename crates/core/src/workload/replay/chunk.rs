@@ -111,10 +111,7 @@ pub fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming)
 }
 
 impl Outgoing {
-    /// A chunk that has room for one more; waits for one.
-    ///
-    /// # Errors
-    /// When the thread has ended.
+    /// A chunk that has room for one more; waits for one. Fails when the thread has ended.
     pub fn chunk(&mut self) -> Result<&mut Chunk, Gone> {
         if self.at_hand.as_ref().is_some_and(|chunk| chunk.is_full()) {
             self.flush()?;
@@ -143,10 +140,7 @@ impl Outgoing {
         }
     }
 
-    /// Hands over what there is.
-    ///
-    /// # Errors
-    /// When the thread has ended.
+    /// Hands over what there is. Fails when the thread has ended.
     pub fn flush(&mut self) -> Result<(), Gone> {
         match self.at_hand.take() {
             Some(chunk) if !chunk.planned.is_empty() => self.full.send(chunk).map_err(|_| Gone),

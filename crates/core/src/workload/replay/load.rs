@@ -86,10 +86,8 @@ impl Loader {
         }
     }
 
-    /// Loads the store; gives the reader back, and says what was handed over.
-    ///
-    /// # Errors
-    /// When the trace can't be read, or the store fails.
+    /// Loads the store; gives the reader back, and says what was handed over. Fails when the trace can't be read, or the store
+    /// fails.
     pub fn load(
         &mut self,
         reader: Reader,

@@ -179,10 +179,8 @@ impl<'a> Player<'a> {
         self.tally.recorder.latencies(self.main as usize)
     }
 
-    /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed. Stops at the first
+    /// operation that fails or reads what is wrong.
     fn play(
         &mut self,
         session: &mut dyn Session,

@@ -29,10 +29,7 @@ use super::player::{Kind, Player, Tally};
 use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
-/// Runs the trial.
-///
-/// # Errors
-/// When it fails, or the store can't do this.
+/// Runs the trial. Fails when it fails, or the store can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;

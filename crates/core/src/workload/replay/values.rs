@@ -46,10 +46,8 @@ impl Values {
         }
     }
 
-    /// The position at which a value of a key was written; `None` for one too short to tell.
-    ///
-    /// # Errors
-    /// When it is no value of this key, or not all of it. `scratch` is overwritten.
+    /// The position at which a value of a key was written; `None` for one too short to tell. Fails when it is no value of this
+    /// key, or not all of it. `scratch` is overwritten.
     pub fn check(&self, key: u64, value: &[u8], scratch: &mut Vec<u8>) -> Result<Option<u64>, ()> {
         // No value of the trace is as long as the pool.
         if value.len() >= self.pool.bytes().len() {

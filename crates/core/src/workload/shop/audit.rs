@@ -20,10 +20,8 @@ const ASKED: u64 = 1000;
 const ASKED_WITHOUT_INDEX: u64 = 3;
 
 /// Holds the tables to all this; `purchases` are the acknowledged ones of each thread. Where the store persists, it is closed and
-/// opened twice, and closed in the end.
-///
-/// # Errors
-/// [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or there and should not be; the store's own.
+/// opened twice, and closed in the end. Fails with [`crate::result::Failure::WrongData`] at the first thing that is missing,
+/// wrong, or there and should not be; the store's own.
 pub fn audit(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,

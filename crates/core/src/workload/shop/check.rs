@@ -51,10 +51,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A customer and all their orders, of which there may be so many.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where one is wrong or missing.
+    /// A customer and all their orders, of which there may be so many. Fails with [`Failure::WrongData`] when one is wrong or
+    /// missing.
     pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), Stop> {
         self.customer(customer, seen.row(0))?;
         let mut last = None;
@@ -81,10 +79,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks the products that a customer looked at before one of them was ordered.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
+    /// Checks the products that a customer looked at before one of them was ordered. Fails with [`Failure::WrongData`] when a row
+    /// is wrong or missing, or older than it may be.
     pub fn purchase(
         &mut self,
         purchase: &Purchase,
@@ -111,10 +107,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Whether a transaction that was to change a product's stock did.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where it did not.
+    /// Whether a transaction that was to change a product's stock did. Fails with [`Failure::WrongData`] when it did not.
     pub fn changed(&self, done: bool, product: u64) -> Result<(), Stop> {
         match done {
             true => Ok(()),

@@ -242,10 +242,7 @@ impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
     }
 }
 
-/// Whether all that was asked for holds in a session.
-///
-/// # Errors
-/// When it does not.
+/// Whether all that was asked for holds in a session. Fails when it does not.
 pub fn check_settings(tables: &mut dyn Tables) -> Result<(), Stop> {
     tables.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
 }

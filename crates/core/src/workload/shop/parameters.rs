@@ -60,10 +60,8 @@ pub struct ShopParameters {
 }
 
 impl ShopParameters {
-    /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with them.
+    /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not. The error
+    /// says what is wrong with them.
     pub fn of(
         cell: &Cell,
         parameters: &Parameters,

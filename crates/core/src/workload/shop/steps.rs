@@ -35,10 +35,8 @@ pub struct Ran {
     pub series: Vec<Second>,
 }
 
-/// Loads the tables, warms the store, and does all transactions. `device` is that under the place. `acknowledged` gets what a promise of `power` is held to.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Loads the tables, warms the store, and does all transactions. `device` is that under the place. `acknowledged` gets what a
+/// promise of `power` is held to. Stops at the first thing that goes wrong.
 pub fn run(
     shared: &Shared<'_>,
     bench: &Bench<'_>,

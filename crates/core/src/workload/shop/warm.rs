@@ -13,9 +13,6 @@ use crate::workload::stop::Stop;
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 
 /// Writes out what is still to be written, and reads every row once, and every entry of the index.
-///
-/// # Errors
-/// The store's; the system's.
 pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), Stop> {
     if bench.elsewhere().is_none() {
         device::sync_file_system(bench.folder()).map_err(|error| Stop::harness(error.to_string()))?;

@@ -11,10 +11,8 @@ use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
 
-/// Holds the store to what was written. Closes it.
-///
-/// # Errors
-/// [`Failure::WrongData`] at the first record that is missing or wrong; the store's own.
+/// Holds the store to what was written. Closes it. Fails with [`Failure::WrongData`] at the first record that is missing or
+/// wrong; the store's own.
 pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, Stop> {
     let start = Instant::now();
     let records = shared.versions.inserted();

@@ -148,10 +148,7 @@ const LOAD: &str = "load";
 
 impl Definition {
     /// The workload of this name, some of whose properties may be others; `distribution` is `default` where the properties say
-    /// it.
-    ///
-    /// # Errors
-    /// Where there is no such workload, or its properties contradict one another.
+    /// it. Fails when there is no such workload, or its properties contradict one another.
     pub fn of(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
         let own = match built_in {

@@ -108,10 +108,8 @@ pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Where the value of a name belongs; the name is YCSB's.
-///
-/// # Errors
-/// For a name that is unknown or not supported, and for a value that can't be.
+/// Where the value of a name belongs; the name is YCSB's. Fails for a name that is unknown or not supported, and for a value that
+/// can't be.
 pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
     let whole =
         || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));

@@ -12,10 +12,7 @@ pub struct Line {
     pub value: String,
 }
 
-/// Reads a file's text.
-///
-/// # Errors
-/// The number of the line that can't be read, and what is wrong with it.
+/// Reads a file's text. The error names the line that can't be read, and what is wrong with it.
 pub fn read(text: &str) -> Result<Vec<Line>, (usize, String)> {
     let mut lines = Vec::new();
     // Some programs begin a text with a mark.

@@ -65,9 +65,6 @@ pub struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     /// That of one thread.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`] and the laws.
     pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().does(Kind::Scan));

@@ -148,9 +148,6 @@ pub struct LengthChooser {
 
 impl LengthChooser {
     /// Those of a span.
-    ///
-    /// # Errors
-    /// Never, for a span that holds anything.
     pub fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
         let zipfian = span.law == Lengths::Zipfian;
         let ranks = zipfian.then(|| Zipf::new(span.most - span.least + 1, EXPONENT)).transpose()?;

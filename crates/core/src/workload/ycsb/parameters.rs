@@ -103,10 +103,7 @@ pub struct YcsbParameters {
 }
 
 impl YcsbParameters {
-    /// The values that a cell and its parameters give.
-    ///
-    /// # Errors
-    /// Where they contradict one another.
+    /// The values that a cell and its parameters give. Fails when they contradict one another.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
         let properties = parameters.properties.clone().unwrap_or_default();
         let name = cell.text(Axis::WORKLOAD);

@@ -145,10 +145,7 @@ const EVERY: &str = "";
 const OF_WORKLOAD: char = '/';
 
 impl Properties {
-    /// Puts a value in.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// Puts a value in. The error says what is wrong with it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         self.set_of(EVERY, name, value)
     }

@@ -64,10 +64,8 @@ impl Ran {
     }
 }
 
-/// Loads the store, and does all rounds. `acknowledged` gets what a promise of `power` is held to.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Loads the store, and does all rounds. `acknowledged` gets what a promise of `power` is held to. Stops at the first thing that
+/// goes wrong.
 pub fn run(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,

@@ -64,10 +64,7 @@ impl Scanned {
     }
 
     /// Holds it to what a scan of `length` records from `from` on was to show. The first `there` records were there before it
-    /// began; later ones may show. The store told how many it has shown.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// began; later ones may show. The store told how many it has shown. The error says what is wrong with it.
     pub fn check(
         &mut self,
         shared: &Shared<'_>,

@@ -50,10 +50,8 @@ impl Context for &Proof<'_> {
 }
 
 impl Client {
-    /// Begins a session on a socket that has just been connected.
-    ///
-    /// # Errors
-    /// The server's; where it wants a kind of proof that is not known here.
+    /// Begins a session on a socket that has just been connected. Fails also when it wants a kind of proof that is not known
+    /// here.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
         let is_local = stream.is_local();
         let mut client = Client {

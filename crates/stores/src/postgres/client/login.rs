@@ -20,10 +20,8 @@ pub struct Login<'a> {
 }
 
 impl Client {
-    /// Begins a session on a socket that has just been connected.
-    ///
-    /// # Errors
-    /// The server's; where it wants a password that is not there, or a kind of proof that is not known here.
+    /// Begins a session on a socket that has just been connected. Fails also when it wants a password that is not there, or a
+    /// kind of proof that is not known here.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
         let (out, input) = (BytesMut::with_capacity(PIECE), BytesMut::with_capacity(PIECE));
         let (piece, shown) = (vec![0; PIECE].into_boxed_slice(), Bytes::new());

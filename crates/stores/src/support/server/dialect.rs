@@ -98,10 +98,7 @@ pub trait Connection: Sized + Send {
         many: &Self::Inserts,
         records: &[(&[u8], &[u8])],
     ) -> Result<()>;
-    /// Removes records.
-    ///
-    /// # Errors
-    /// The server's; when one is missing.
+    /// Removes records. Fails also when one is missing.
     fn remove_all(&mut self, remove: &Self::Statement, keys: &[&[u8]]) -> Result<()>;
 
     /// Prepares what begins and ends transactions.

@@ -67,10 +67,7 @@ fn mark(folder: &Path) -> Result<()> {
     File::create(&mark).map(drop).map_err(StoreError::io(format!("making {}", mark.display())))
 }
 
-/// A folder that is the server's alone.
-///
-/// # Errors
-/// The system's; if it can't be given to the user as whom the server runs.
+/// A folder that is the server's alone. Fails also when it can't be given to the user as whom the server runs.
 pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
     let failed = || format!("making {}", path.display());
     DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;

@@ -57,10 +57,8 @@ pub struct Installed {
 }
 
 impl Programs {
-    /// The first that are found: in PATH, else where systems put them, the newest first. What is found once is kept.
-    ///
-    /// # Errors
-    /// When the server was killed as it was to tell its version. That says nothing of the next time.
+    /// The first that are found: in PATH, else where systems put them, the newest first. What is found once is kept. Fails when
+    /// the server was killed as it was to tell its version. That says nothing of the next time.
     pub fn installed(&self) -> Result<Option<&Installed>> {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
@@ -69,10 +67,7 @@ impl Programs {
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
-    /// The same, for what can't do without.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing, and how to get it.
+    /// The same, for what can't do without. The error says what is missing, and how to get it.
     pub fn needed(&self) -> Result<&Installed> {
         let found = self.installed()?;
         match (self.missing(found), found) {
@@ -81,10 +76,8 @@ impl Programs {
         }
     }
 
-    /// Those in the folder that the settings name, else as [`Programs::needed`].
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] where they are not in that folder; the others of [`Programs::needed`].
+    /// Those in the folder that the settings name, else as [`Programs::needed`]. Fails with [`StoreError::BadSetting`] when they
+    /// are not in that folder; the others of [`Programs::needed`].
     pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<Installed> {
         let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
         let there = Path::new(folder).is_absolute().then(|| self.first_of(&[PathBuf::from(folder)]));

@@ -65,10 +65,8 @@ pub trait Server: Sized + 'static {
     /// Its programs.
     fn programs() -> &'static Programs;
 
-    /// Works out the settings: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
-    /// For a setting that it does not know, or a value that it can't take.
+    /// Works out the settings: the tier's, then the cache, then the user's own above both. Fails for a setting that it does not
+    /// know, or a value that it can't take.
     fn plan(options: &OpenOptions<'_>) -> Result<Plan>;
     /// Tells the files of servers apart by what is fixed with them.
     fn fixed_with_files(_plan: &Plan) -> String {
@@ -145,10 +143,7 @@ pub trait Server: Sized + 'static {
     }
     /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's records get it.
     fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
-    /// Has the server check its records; `false` where it can't.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`] with the fault that it finds.
+    /// Has the server check its records; `false` where it can't. Fails with [`StoreError::Engine`] with the fault that it finds.
     fn verify(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
     }
@@ -175,10 +170,8 @@ pub trait Server: Sized + 'static {
     fn count(client: &mut Self::Client) -> Result<u64>;
     /// A session over records.
     fn session(client: Self::Client) -> Result<Box<dyn Session>>;
-    /// A session for SQL. How the server was planned, what is known of it, and whether it is the trial's own.
-    ///
-    /// # Errors
-    /// The server's; [`StoreError::Unsupported`] where it does not speak SQL.
+    /// A session for SQL. How the server was planned, what is known of it, and whether it is the trial's own. Fails with
+    /// [`StoreError::Unsupported`] when it does not speak SQL.
     fn sql<'s>(
         _client: Self::Client,
         _server: (&'s Plan, &'s Self::Kept, bool),

@@ -16,10 +16,8 @@ use super::passing::closed_above;
 use super::plan::Plan;
 use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
 
-/// Makes the files of a new server in the store's folder, unless they are there.
-///
-/// # Errors
-/// The messages of the server's programs, or of the system.
+/// Makes the files of a new server in the store's folder, unless they are there. The error has the messages of the server's
+/// programs.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
     let found = S::programs().chosen(options)?;
@@ -88,9 +86,7 @@ pub struct Own {
 
 impl Own {
     /// Starts a server on the data in the store's folder, which are made where they are not there, and waits until it is ready.
-    ///
-    /// # Errors
-    /// The server's message; when it does not come up.
+    /// The error has the server's message.
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
         prepare::<S>(options)?;
         Own::start::<S>(options, plan).map_err(|error| match error {
@@ -152,10 +148,7 @@ impl Own {
         S::connect_own(&self.socket.path())
     }
 
-    /// Ends it in order.
-    ///
-    /// # Errors
-    /// When it ends otherwise, or not in time.
+    /// Ends it in order. Fails when it ends otherwise, or not in time.
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
         self.processes.into_iter().try_for_each(Process::stop)?;

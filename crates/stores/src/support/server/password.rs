@@ -28,10 +28,7 @@ pub fn read(path: &Path) -> Result<Option<Found>> {
 }
 
 impl Found {
-    /// Refuses a file that others can read.
-    ///
-    /// # Errors
-    /// A sentence that says what to do about it.
+    /// Refuses a file that others can read. The error says what to do about it.
     pub fn refuse_if_others_read(&self, path: &Path) -> Result<()> {
         if self.is_private {
             return Ok(());

@@ -19,10 +19,7 @@ pub struct Plan {
 
 impl Plan {
     /// The settings of a server of the trial's own, or of the sessions on one that was running before: of the latter, only those
-    /// in `of_session` can be set.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for what can't be set there; those of `own`.
+    /// in `of_session` can be set. Fails with [`StoreError::BadSetting`] for what can't be set there; those of `own`.
     pub fn new<'a>(
         (options, given): (&OpenOptions<'_>, &Given<'a>),
         known: &'static [SettingDef],
@@ -52,10 +49,8 @@ impl Plan {
         self.value(name)?.parse().ok()
     }
 
-    /// Holds what was read back to all that was asked for.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where another value was read back.
+    /// Holds what was read back to all that was asked for. Fails with [`StoreError::SettingNotTaken`] when another value was read
+    /// back.
     pub fn check(&self, read_back: &[Setting]) -> Result<()> {
         for (name, asked) in &self.values {
             let found = read_back.iter().find(|setting| setting.name == *name);

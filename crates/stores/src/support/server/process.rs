@@ -55,11 +55,8 @@ impl Reached {
     }
 }
 
-/// Has a command run as this user if there is one, end with this process, and hold these folders open, too; where it `passes` those
-/// above them, with the right to.
-///
-/// # Errors
-/// When it can't be put under the limits that hold servers.
+/// Has a command run as this user if there is one, end with this process, and hold these folders open, too; where it `passes`
+/// those above them, with the right to. Fails when it can't be put under the limits that hold servers.
 pub fn unprivileged(
     command: &mut Command,
     user: Option<&'static User>,
@@ -157,10 +154,8 @@ impl Process {
         Ok(Process { child, at, log, saying, ended: false })
     }
 
-    /// Waits until `is_ready`, which is told a process's number, says so of each.
-    ///
-    /// # Errors
-    /// The message of the server that ended; when one does not come up.
+    /// Waits until `is_ready`, which is told a process's number, says so of each. The error has the message of the server that
+    /// ended, or says that one does not come up.
     pub fn wait_for_all(processes: &mut [Process], mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
         let start = Instant::now();
         while !processes.iter().all(|process| is_ready(process.child.id())) {
@@ -197,10 +192,7 @@ impl Process {
         })
     }
 
-    /// Ends it in order: it writes what is in its memory, and closes its files.
-    ///
-    /// # Errors
-    /// When it ends otherwise, or not in time.
+    /// Ends it in order: it writes what is in its memory, and closes its files. Fails when it ends otherwise, or not in time.
     pub fn stop(mut self) -> Result<()> {
         self.end()
     }

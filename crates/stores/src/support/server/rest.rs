@@ -11,10 +11,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits until `is_done` says so.
-///
-/// # Errors
-/// The server's; when it takes too long.
+/// Waits until `is_done` says so. Fails also when it takes too long.
 pub fn wait_until<S: Server>(
     client: &mut S::Client,
     mut is_done: impl FnMut(&mut S::Client) -> Result<bool>,

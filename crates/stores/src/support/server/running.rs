@@ -112,10 +112,8 @@ impl Running {
     }
 }
 
-/// Says whether the server of a URL lets a session in.
-///
-/// # Errors
-/// Why it does not, of [`StoreError::Io`] where it can't be reached.
+/// Says whether the server of a URL lets a session in. The error says why it does not, of [`StoreError::Io`] where it can't be
+/// reached.
 pub fn reach<S: Server>(url: &str) -> Result<()> {
     let address = address::<S>(url)?;
     let at = address.name();
@@ -129,10 +127,7 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
     })
 }
 
-/// Drops what storebench made on the server of a URL.
-///
-/// # Errors
-/// A sentence that says what is left, and what to do about it.
+/// Drops what storebench made on the server of a URL. The error says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
     drop_on::<S>(&address, name).map_err(|error| {

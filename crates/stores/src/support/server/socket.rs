@@ -91,10 +91,7 @@ impl Socket {
         StoreError::Io { context, source: error }
     }
 
-    /// Connects to a port of a host. What is written goes out at once.
-    ///
-    /// # Errors
-    /// The last of those that its addresses gave.
+    /// Connects to a port of a host. What is written goes out at once. The error is the last that its addresses gave.
     pub fn tcp(host: &str, port: u16) -> io::Result<Socket> {
         let until = Instant::now() + LONGEST_LOGIN;
         let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
@@ -152,10 +149,8 @@ impl Socket {
         Ok(count)
     }
 
-    /// Whether the session may still be let in: a server that keeps sending is never waited for.
-    ///
-    /// # Errors
-    /// When it has taken too long.
+    /// Whether the session may still be let in: a server that keeps sending is never waited for. Fails when it has taken too
+    /// long.
     pub fn check_login(&self) -> io::Result<()> {
         if self.bound().is_some_and(|until| until <= Instant::now()) {
             let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
@@ -164,13 +159,10 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until there is something to read. A read that waits by itself is woken twice on a Unix socket of Linux: also when the
-    /// other side has taken what was sent to it, only to sleep again. That costs a switch of processes for each request.
+    /// Waits until there is something to read. A read that waits by itself is woken twice on a Unix socket of Linux: also when
+    /// the other side has taken what was sent to it, only to sleep again. That costs a switch of processes for each request.
     ///
-    /// Where much is to be sent, also until there is room for more of it.
-    ///
-    /// # Errors
-    /// The system's; when it takes too long.
+    /// Where much is to be sent, also until there is room for more of it. Fails also when it takes too long.
     pub fn wait(&self, for_room: bool) -> io::Result<()> {
         let stream = match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),

@@ -95,10 +95,7 @@ pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
     Ok(found)
 }
 
-/// The text that a query of one row and column gives.
-///
-/// # Errors
-/// The server's; when it gives none.
+/// The text that a query of one row and column gives. Fails also when it gives none.
 pub fn text(client: &mut impl Connection, sql: &str) -> Result<String> {
     let found = texts(client, sql)?.pop();
     found.ok_or_else(|| StoreError::Engine(format!("no answer to {sql}")))

@@ -15,10 +15,7 @@ use super::plan::Plan;
 use super::running::{Backend, Running};
 use storebench_core::server::PROGRAMS;
 
-/// Opens the store: on a server of its own, or on the one that a URL names.
-///
-/// # Errors
-/// The server's; where it did not take what was asked for.
+/// Opens the store: on a server of its own, or on the one that a URL names. Fails also when it did not take what was asked for.
 pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = S::plan(options)?;
     let server = match options.settings.contains_key(URL) {

@@ -24,10 +24,8 @@ impl Expected<'_> {
         self.versions.iter().filter(|version| **version != GONE).count() as u64
     }
 
-    /// Holds the table to all this. Opens the store twice, and closes it.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] at the first row that is missing, wrong, or there after it was deleted; the store's own.
+    /// Holds the table to all this. Opens the store twice, and closes it. Fails with [`Failure::WrongData`] at the first row that
+    /// is missing, wrong, or there after it was deleted; the store's own.
     pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, Stop> {
         let start = Instant::now();
         for _ in 0..2 {
@@ -110,10 +108,7 @@ impl Expected<'_> {
     }
 }
 
-/// Looks at one row, which is to be as `expected`, or not to be there.
-///
-/// # Errors
-/// [`Failure::WrongData`] when it is otherwise.
+/// Looks at one row, which is to be as `expected`, or not to be there. Fails with [`Failure::WrongData`] when it is otherwise.
 pub fn row(
     session: &mut dyn SqlSession,
     look: Prepared,

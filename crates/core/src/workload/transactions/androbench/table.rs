@@ -73,9 +73,6 @@ pub struct Messages {
 
 impl Messages {
     /// Takes all memory that the harness will need.
-    ///
-    /// # Errors
-    /// Never.
     pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
         let source = Source { seed, body_bytes: work.body_bytes };
         let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
