@@ -2,7 +2,7 @@
 //! cells, schedules, claims and reports read it.
 
 mod def;
-pub mod device;
+pub(crate) mod device;
 pub mod file_system;
 pub mod life;
 pub mod own;

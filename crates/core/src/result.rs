@@ -27,16 +27,17 @@ pub use self::cut::{
 };
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
     Alongside, Audit, Burst, COUNTED_BY_LIBRARY, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk,
-    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, LIBRARY_SYNCS, Latency, Meanwhile, Memory, Pieces,
-    Recovery, RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
+    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, Latency, Meanwhile, Memory, Pieces, Recovery,
+    RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
 };
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::{Bottom, PlaceInfo};
 pub use self::reason::Reason;
-pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
+pub use self::simulated::{DiskReport, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;

@@ -174,7 +174,7 @@ pub fn read(folder: &Path) -> io::Result<Counts> {
 
 /// The counts.
 #[derive(Debug)]
-pub struct Counter {
+pub(crate) struct Counter {
     counts: Counts,
     /// Where the file system has its journal: each part from one byte to before another.
     journal: Vec<(u64, u64)>,

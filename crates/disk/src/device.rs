@@ -100,7 +100,7 @@ impl Replies {
 
 /// The device of a model that takes requests in their order.
 #[derive(Debug)]
-pub struct InOrder<M> {
+pub(crate) struct InOrder<M> {
     model: M,
     replies: Replies,
 }

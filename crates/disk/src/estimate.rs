@@ -56,7 +56,7 @@ impl Estimates {
     }
 
     /// A reply was sent.
-    pub fn replied(&mut self, id: Id, now: Nanos) {
+    pub(crate) fn replied(&mut self, id: Id, now: Nanos) {
         if self.is_empty() {
             return;
         }

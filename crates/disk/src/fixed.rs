@@ -23,7 +23,7 @@ pub struct Fixed {
 
 /// The disk at work.
 #[derive(Debug)]
-pub struct Steady {
+pub(crate) struct Steady {
     fixed: Fixed,
     busy_until: Nanos,
 }

@@ -54,7 +54,7 @@ struct Unit {
 
 /// The device at work.
 #[derive(Debug)]
-pub struct Card {
+pub(crate) struct Card {
     flash: Flash,
     /// When each channel is free.
     channels: Vec<Nanos>,

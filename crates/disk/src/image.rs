@@ -31,7 +31,7 @@ impl Image {
     }
 
     /// A copy in memory of a file; where it has holes, the copy takes no memory.
-    pub fn copy_of(file: &File) -> io::Result<Image> {
+    pub(crate) fn copy_of(file: &File) -> io::Result<Image> {
         let copy = Image::in_memory(file.metadata()?.len())?;
         data(file, |at, bytes| copy.file.write_all_at(bytes, at))?;
         Ok(copy)

@@ -8,21 +8,21 @@ pub mod cut;
 pub mod daemon;
 pub mod device;
 pub mod disks;
-pub mod estimate;
+mod estimate;
 pub mod fault;
 pub mod figures;
 pub mod fixed;
-pub mod flash;
+mod flash;
 pub mod holes;
 #[cfg(target_os = "linux")]
 pub mod image;
 pub mod log;
 pub mod names;
-pub mod network;
-pub mod pace;
+mod network;
+mod pace;
 pub mod random;
 pub mod request;
-pub mod rotating;
+mod rotating;
 #[cfg(target_os = "linux")]
 pub mod server;
 pub mod transit;

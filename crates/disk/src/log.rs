@@ -37,11 +37,6 @@ impl Writer {
         Ok(Writer { out, keeps_data, entries: 0 })
     }
 
-    /// Whether it keeps what is written.
-    pub fn keeps_data(&self) -> bool {
-        self.keeps_data
-    }
-
     /// The number of entries so far.
     pub fn entries(&self) -> u64 {
         self.entries

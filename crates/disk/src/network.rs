@@ -54,7 +54,7 @@ impl Allowance {
 
 /// The disk at work.
 #[derive(Debug)]
-pub struct Remote {
+pub(crate) struct Remote {
     network: Network,
     random: Random,
     operations: Option<Allowance>,

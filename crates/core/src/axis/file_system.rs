@@ -96,14 +96,14 @@ impl FileSystem {
     }
 
     /// Whether a text means a file system rather than a place's name.
-    pub fn is_meant(text: &str) -> bool {
+    pub(crate) fn is_meant(text: &str) -> bool {
         let kind = text.split([':', ',', '@']).next().unwrap_or_default();
         Kind::named(kind).is_some()
     }
 
     /// Places in a list with commas between them, in which options follow their file system: after one, a word with an equals
     /// sign is an option, and so is one that a file system knows.
-    pub fn split_places(list: &str) -> Vec<String> {
+    pub(crate) fn split_places(list: &str) -> Vec<String> {
         let mut places: Vec<String> = Vec::new();
         for word in list.split(',').map(str::trim) {
             match places.last_mut() {

@@ -6,7 +6,7 @@ use super::words::{WORDS, one_of};
 use crate::units::parse_count;
 
 /// The ways in which a set of constant size is written again and again.
-pub const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
+pub(crate) const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
     name: "churn",
@@ -22,7 +22,7 @@ pub(super) static CHURN: AxisDef = AxisDef {
 };
 
 /// Those who read while the set is written.
-pub const READERS: &[&str] = &["none", "held", "backup"];
+pub(crate) const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
     name: "reader",
@@ -42,7 +42,7 @@ pub(super) static READER: AxisDef = AxisDef {
 };
 
 /// Those who write besides.
-pub const WRITERS: &[&str] = &["none", "batch"];
+pub(crate) const WRITERS: &[&str] = &["none", "batch"];
 
 pub(super) static WRITER: AxisDef = AxisDef {
     name: "writer",
@@ -58,7 +58,7 @@ pub(super) static WRITER: AxisDef = AxisDef {
 };
 
 /// Those who are beside a store while it gives space back.
-pub const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
+pub(crate) const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
 
 pub(super) static GIVING_BACK: AxisDef = AxisDef {
     name: "giving_back",

@@ -130,8 +130,8 @@ pub(super) static LOAD_ORDER: AxisDef = AxisDef {
 #[allow(missing_docs, reason = "the table says what each is")]
 impl Axis {
     pub const DATA_SIZE: Axis = Axis(&DATA_SIZE);
-    pub const INDEX: Axis = Axis(&INDEX);
-    pub const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
+    pub(crate) const INDEX: Axis = Axis(&INDEX);
+    pub(crate) const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
 }
 
 #[cfg(test)]

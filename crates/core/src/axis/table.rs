@@ -308,8 +308,8 @@ impl Axis {
     pub const RECORDS: Axis = Axis(&RECORDS);
     pub const STORE: Axis = Axis(&STORE);
     pub const ROWS: Axis = Axis(&sql::ROWS);
-    pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
-    pub const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
+    pub(crate) const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
+    pub(crate) const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
 }
 
 fn read_machine(text: &str) -> Result<Value, String> {

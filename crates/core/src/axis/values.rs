@@ -170,7 +170,7 @@ words!(Compression, "{} is no way to compress: use auto, on or off");
 
 impl Compression {
     /// Whether it is on for `data`.
-    pub fn is_on(self, data: Data) -> bool {
+    pub(crate) fn is_on(self, data: Data) -> bool {
         match self {
             Compression::Auto => data == Data::Compressible,
             Compression::On => true,

@@ -15,10 +15,10 @@ pub const OWN: &str = "own:";
 const LONGEST: usize = 60;
 
 /// YCSB's own zipfian law, which its files call `zipfian`: the exact law has that name here.
-pub const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
+pub(crate) const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
 
 /// The laws by which requests choose records.
-pub const DISTRIBUTIONS: &[&str] =
+pub(crate) const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {
@@ -51,7 +51,7 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
 #[allow(missing_docs, reason = "the table says what each is")]
 impl Axis {
     pub const WORKLOAD: Axis = Axis(&WORKLOAD);
-    pub const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
+    pub(crate) const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
 }
 
 /// Reads the name of a workload: `A`, `a`, `workloada`, `load`, `own:NAME`.

@@ -77,7 +77,7 @@ impl Folder {
     }
 
     /// The same, opened with these flags besides: past the page cache, say.
-    pub fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+    pub(crate) fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
         self.open_file(name, flags, 0)
     }
 

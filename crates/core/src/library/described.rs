@@ -7,7 +7,7 @@ use crate::store::Guarantee;
 
 /// A store of a library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Described {
+pub(crate) struct Described {
     pub name: String,
     pub summary: String,
     pub practice: String,
@@ -23,7 +23,7 @@ pub struct Described {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DescribedOffer {
+pub(crate) struct DescribedOffer {
     pub tier: i32,
     pub atomic_replace: bool,
     pub kill_costs: i32,
@@ -33,7 +33,7 @@ pub struct DescribedOffer {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DescribedSetting {
+pub(crate) struct DescribedSetting {
     pub name: String,
     pub values: String,
     pub default: String,

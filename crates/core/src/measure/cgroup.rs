@@ -90,7 +90,7 @@ impl Home {
 
     /// Where cgroups with this controller can be made, as far as files and permissions tell without making one. The error says
     /// why there is no such place, and what would help.
-    pub fn with(controller: Controller) -> Result<Home, String> {
+    pub(crate) fn with(controller: Controller) -> Result<Home, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
         for home in Home::candidates(controller) {
             match home.may_be_left().and_then(|()| home.hosts(controller)) {
@@ -130,7 +130,7 @@ impl Home {
     }
 
     /// Whether a limit of memory made here holds swap, too, as far as can be told before one is made.
-    pub fn limits_swap(&self) -> bool {
+    pub(crate) fn limits_swap(&self) -> bool {
         match self.version {
             Version::V1 => self.folder.join("memory.memsw.limit_in_bytes").exists(),
             // The top has no such file, and what is made there has.

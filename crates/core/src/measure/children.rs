@@ -20,7 +20,7 @@ static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
 
 /// Servers that are started from now on join these cgroups.
-pub fn hold_in(groups: Vec<Group>) {
+pub(crate) fn hold_in(groups: Vec<Group>) {
     *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) = groups;
 }
 
@@ -47,7 +47,7 @@ pub fn enter(command: &mut Command) -> io::Result<()> {
 }
 
 /// Whether all processes of the servers are in the cgroups that hold servers, as the kernel says, and this one is in none.
-pub fn check_held() -> Result<(), String> {
+pub(crate) fn check_held() -> Result<(), String> {
     let groups = groups();
     if groups.is_empty() {
         return Ok(());

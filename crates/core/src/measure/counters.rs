@@ -46,7 +46,7 @@ impl Snapshot {
     }
 
     /// The counters of the process from then until now.
-    pub fn until_now(&self) -> Counters {
+    pub(crate) fn until_now(&self) -> Counters {
         let now = Snapshot::of_the_process();
         let disk = self.disk.as_ref().and_then(|then| Some(disk_requests::so_far()?.since(then)));
         Counters { disk, ..now.since(self) }
@@ -161,7 +161,7 @@ impl Counters {
     }
 
     /// Without these syncs, which were not what was to be counted.
-    pub fn without_syncs(mut self, apart: &Syncs) -> Counters {
+    pub(crate) fn without_syncs(mut self, apart: &Syncs) -> Counters {
         let less = |all: Option<u64>, apart| all.map(|all| all.saturating_sub(apart));
         self.syncs = less(self.syncs, apart.calls());
         self.sync_ns = less(self.sync_ns, apart.ns());

@@ -64,7 +64,7 @@ impl BlockDevice {
     }
 
     /// All that it did since then.
-    pub fn activity(&self) -> io::Result<Activity> {
+    pub(crate) fn activity(&self) -> io::Result<Activity> {
         self.counters(parse_activity)
     }
 
@@ -77,7 +77,7 @@ impl BlockDevice {
 
 /// The activity of a device, by its counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Activity {
+pub(crate) struct Activity {
     /// Reads that ended.
     pub reads: u64,
     /// Writes that ended.

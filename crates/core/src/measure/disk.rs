@@ -14,7 +14,7 @@ pub fn usage(directory: &Path) -> io::Result<Disk> {
 }
 
 /// The same without the folder of this name in it.
-pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
+pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
     let left_out = left_out.map(|name| directory.join(name));
     let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };
     let mut linked = HashSet::new();

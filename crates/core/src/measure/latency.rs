@@ -97,7 +97,7 @@ impl Latencies {
 
 /// Latencies on their way from one machine to another. Nothing of them is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Packed {
+pub(crate) struct Packed {
     histogram: String,
     sum_ns: u64,
     sum_of_squares: f64,
@@ -107,7 +107,7 @@ pub struct Packed {
 
 impl Latencies {
     /// Packs them.
-    pub fn pack(&self) -> Result<Packed, String> {
+    pub(crate) fn pack(&self) -> Result<Packed, String> {
         let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
         let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
         Ok(Packed { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
@@ -116,7 +116,7 @@ impl Latencies {
 
 impl Packed {
     /// Unpacks them. Fails when they are not as they were packed.
-    pub fn unpack(&self) -> Result<Latencies, String> {
+    pub(crate) fn unpack(&self) -> Result<Latencies, String> {
         let mut histogram = resident_histogram()?;
         histogram.add(&decode(&self.histogram)?).map_err(|error| error.to_string())?;
         let Packed { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::{Order, allowed_processors};
+pub use self::enter::Order;
+pub(crate) use self::enter::allowed_processors;
 pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
 pub use self::share::beyond_share;
@@ -20,12 +21,12 @@ use crate::result::Limited;
 use crate::words::words;
 
 /// Limits, in the units of [`Limited`].
-pub type Limits = BTreeMap<Limited, u64>;
+pub(crate) type Limits = BTreeMap<Limited, u64>;
 
 /// A cgroup controller: the kernel's name for a kind of limit, that of cgroups of version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Controller {
+pub(crate) enum Controller {
     /// Memory.
     Memory,
     /// Which processors.

@@ -7,7 +7,7 @@ use crate::result::{Processors, Traffic};
 
 /// The counters when it began.
 #[derive(Debug)]
-pub struct MachineCounters {
+pub(crate) struct MachineCounters {
     device: Option<(BlockDevice, Traffic)>,
     /// By number, and what they had done until then.
     processors: Option<(Vec<usize>, Snapshot)>,
@@ -15,7 +15,7 @@ pub struct MachineCounters {
 
 /// The counters over that time, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct MachineUse {
+pub(crate) struct MachineUse {
     /// The traffic of the device, whoever caused it.
     pub traffic: Option<Traffic>,
     /// The time of the processors that the trial may use, whoever used them.

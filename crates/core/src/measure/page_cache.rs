@@ -41,7 +41,7 @@ impl Emptied {
     }
 
     /// Data that a read may need and that stay in memory, in words.
-    pub fn left_warm(self) -> Option<&'static str> {
+    pub(crate) fn left_warm(self) -> Option<&'static str> {
         match (self.means, self.by_program) {
             (Means::DropCaches, false) => None,
             (Means::DropCaches, true) => Some("what the file system's program holds itself"),
@@ -87,7 +87,7 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
 
 /// Reads this program's own code, its constants and those of its libraries, so that what comes after [`empty`] does not wait for them. It
 /// has opened no store yet. Does nothing where the system does not tell what is mapped.
-pub fn fill_with_program() -> io::Result<()> {
+pub(crate) fn fill_with_program() -> io::Result<()> {
     let told = match File::open("/proc/self/maps") {
         Ok(told) => told,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -119,7 +119,7 @@ const WINDOW_BYTES: u64 = 1 << 30;
 
 /// The bytes of a file that are in the page cache, in whole pages: up to a page more than the file has. The file must belong to
 /// this user: of others' files the kernel says that all is there. Some file systems map no files, and fail.
-pub fn resident_bytes(file: &File) -> io::Result<u64> {
+pub(crate) fn resident_bytes(file: &File) -> io::Result<u64> {
     let (length, page) = (file.metadata()?.len(), rustix::param::page_size() as u64);
     let mut pages = vec![0_u8; WINDOW_BYTES.min(length).div_ceil(page) as usize];
     let mut resident = 0;

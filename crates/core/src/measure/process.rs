@@ -34,7 +34,7 @@ impl Resident {
 
     /// The peak above what was resident at `base`, without pages of mapped files: as they were at the peak is not known, so those
     /// of now are taken off; it is no less than all else that is resident now.
-    pub fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
+    pub(crate) fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
         let (files, base_files) = (self.mapped_files_bytes?, base.mapped_files_bytes?);
         let all_else = self.now_bytes.saturating_sub(files);
         let base_else = base.now_bytes.saturating_sub(base_files);
@@ -60,7 +60,7 @@ pub fn resident() -> io::Result<Resident> {
 }
 
 /// Makes the peak start anew from what is resident now.
-pub fn reset_peak() -> io::Result<()> {
+pub(crate) fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
         .map_err(|error| io::Error::new(error.kind(), format!("writing /proc/self/clear_refs: {error}")))
 }

@@ -57,7 +57,7 @@ impl Snapshot {
     }
 
     /// The time since `earlier` that processors were at work, of all together.
-    pub fn busy_since(&self, earlier: &Snapshot) -> Duration {
+    pub(crate) fn busy_since(&self, earlier: &Snapshot) -> Duration {
         let ticks = (self.user + self.system).saturating_sub(earlier.user + earlier.system);
         Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
     }

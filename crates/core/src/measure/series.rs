@@ -86,7 +86,7 @@ impl Series {
     }
 
     /// The phase has ended: the histograms of its seconds, packed.
-    pub fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
+    pub(crate) fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         gathered.done.clear();
@@ -96,7 +96,7 @@ impl Series {
 
     /// Adds what another machine measured in the seconds of a phase that began, for all, at a moment. Fails when it is no
     /// histogram of latencies.
-    pub fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
+    pub(crate) fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
         let mut gathered = self.gathered();
         gathered.began = Some(began);
         for (second, text) in seconds {
@@ -140,7 +140,7 @@ impl Series {
     }
 
     /// The phase has ended, which took so long: all its epochs. The last one is as long as it lasted.
-    pub fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
+    pub(crate) fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
@@ -205,7 +205,7 @@ impl Gathered {
 
 /// One thread's part in a series.
 #[derive(Debug)]
-pub struct Seconds<'a> {
+pub(crate) struct Seconds<'a> {
     series: &'a Series,
     thread: usize,
     start: Instant,
@@ -257,7 +257,7 @@ impl Seconds<'_> {
 }
 
 /// The longest time that a quantum should take, so that its operations fall into the right second.
-pub const QUANTUM_TIME: Duration = Duration::from_millis(50);
+pub(crate) const QUANTUM_TIME: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

@@ -119,7 +119,7 @@ fn count(call: Call, time: Duration) {
 }
 
 /// The syncs of all threads of the process since it was started.
-pub fn of_all_threads() -> Syncs {
+pub(crate) fn of_all_threads() -> Syncs {
     Syncs {
         calls: std::array::from_fn(|call| CALLS[call].load(Ordering::Relaxed)),
         ns: NS.load(Ordering::Relaxed),
@@ -127,7 +127,7 @@ pub fn of_all_threads() -> Syncs {
 }
 
 /// The syncs of the calling thread since it was started.
-pub fn of_this_thread() -> Syncs {
+pub(crate) fn of_this_thread() -> Syncs {
     OF_THIS_THREAD.get()
 }
 
@@ -154,7 +154,7 @@ pub fn in_effect() -> Result<(), &'static str> {
 /// From now on keeps a journal of what this process writes and does not sync, but for files below the folder `apart`. Every call
 /// that writes takes longer: this is for processes that are not measured. The error says why it can't: calls don't pass this
 /// program.
-pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
+pub(crate) fn keep_journal(apart: &Path) -> Result<(), &'static str> {
     in_effect()?;
     unsynced::begin(apart);
     Ok(())
@@ -162,7 +162,7 @@ pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
 
 /// Undoes what the journal says is not synced. No other thread writes to a file or syncs one afterwards: this process is to end.
 /// Fails when a file can't be brought back to what it was.
-pub fn undo_unsynced() -> io::Result<()> {
+pub(crate) fn undo_unsynced() -> io::Result<()> {
     unsynced::undo()
 }
 

@@ -30,7 +30,7 @@ struct OnDevice<'a> {
 }
 
 /// The figures of a trial that has ended.
-pub struct TrialUse {
+pub(crate) struct TrialUse {
     /// Processor time of the process.
     pub cpu: Cpu,
     /// The time of the machine's processors.
@@ -58,12 +58,12 @@ impl<'a> Watch<'a> {
     }
 
     /// From now on, what the process takes is charged to a cgroup of its own, if there is one.
-    pub fn charge_to(&mut self, group: &'a Result<Group, String>) {
+    pub(crate) fn charge_to(&mut self, group: &'a Result<Group, String>) {
         self.group = group.as_ref().map_err(String::clone).and_then(|group| group.join().map(|()| group));
     }
 
     /// From now on, what a server takes that joins that cgroup in place of this process.
-    pub fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
+    pub(crate) fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
         self.group = group.as_ref().map_err(String::clone);
     }
 

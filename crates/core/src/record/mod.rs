@@ -14,7 +14,7 @@ use crate::units::Sizes;
 use pool::Pool;
 
 /// The length of a key in bytes.
-pub const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// A record's key.
 pub type Key = [u8; KEY_BYTES];
@@ -47,7 +47,7 @@ enum Lengths {
 /// The versions in which a value of [`Lengths::Waves`] grows from the shortest to the longest.
 const RISE: u8 = 5;
 /// The versions of such a value, which then begins anew.
-pub const WAVES: u8 = 250;
+pub(crate) const WAVES: u8 = 250;
 const _: () =
     assert!(WAVES.is_multiple_of(2 * RISE), "the first comes after the last as after each other shortest");
 
@@ -66,7 +66,7 @@ impl Records {
     }
 
     /// The same with lengths that are not all alike: each has its weight, from the shortest on.
-    pub fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
+    pub(crate) fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
         let total: f64 = weights.clone().sum();
         let mut below = 0.0;
         let up_to = weights.map(|weight| {
@@ -80,7 +80,7 @@ impl Records {
 
     /// The same with lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
     #[must_use]
-    pub fn in_waves(self) -> Records {
+    pub(crate) fn in_waves(self) -> Records {
         Records { lengths: Lengths::Waves, ..self }
     }
 
@@ -99,7 +99,7 @@ impl Records {
     }
 
     /// The length in bytes of the value at `index` in its `version`.
-    pub fn value_length(&self, index: u64, version: u8) -> usize {
+    pub(crate) fn value_length(&self, index: u64, version: u8) -> usize {
         self.length(self.hash(index, version), version)
     }
 
@@ -109,12 +109,12 @@ impl Records {
     }
 
     /// The smallest value's length in bytes.
-    pub fn smallest_value(&self) -> usize {
+    pub(crate) fn smallest_value(&self) -> usize {
         self.sizes.span().from as usize
     }
 
     /// The mean length of a value in bytes.
-    pub fn mean_value(&self) -> f64 {
+    pub(crate) fn mean_value(&self) -> f64 {
         match &self.lengths {
             Lengths::Even => self.sizes.mean(),
             // Each step up is reached by the share of lengths above it.
@@ -127,7 +127,7 @@ impl Records {
     }
 
     /// Whether two versions of the value at `index` are the same bytes, as happens by chance to values of a few bytes.
-    pub fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
+    pub(crate) fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
         if self.sizes.span().from >= FINGERPRINT_BYTES as u64 {
             return false;
         }

@@ -69,7 +69,7 @@ impl Pool {
 }
 
 /// The size of a generated pool, in bytes.
-pub fn pool_bytes(data: Data, size: SizeRange) -> u64 {
+pub(crate) fn pool_bytes(data: Data, size: SizeRange) -> u64 {
     let least = match data {
         // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
         Data::Incompressible => 16 << 10,

@@ -459,7 +459,7 @@ pub struct Reopened {
 /// The name of the syncs that a library counts itself.
 pub const COUNTED_BY_LIBRARY: &str = "syncs, as the library counts them";
 /// The name of those of a library that counts none.
-pub const LIBRARY_SYNCS: &str = "syncs of the library";
+pub(crate) const LIBRARY_SYNCS: &str = "syncs of the library";
 
 impl Measured {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.

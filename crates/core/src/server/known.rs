@@ -44,7 +44,7 @@ pub fn is_program(name: &str) -> bool {
 
 /// A kind that no store has, for tests. It notes key and number of its segment in a file called `segment`.
 #[cfg(test)]
-pub static EXAMPLE: Known = Known {
+pub(crate) static EXAMPLE: Known = Known {
     programs: &["exampled"],
     users: &[],
     shared_memory: |data| {

@@ -10,7 +10,7 @@ use crate::shown::quoted;
 pub const WHOLE: u32 = 1_000_000;
 
 /// The most parts that sizes can have.
-pub const MOST_PARTS: usize = 32;
+pub(crate) const MOST_PARTS: usize = 32;
 
 /// Sizes of values: even over one range, or over several, each with its share of the values.
 ///

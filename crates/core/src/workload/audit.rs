@@ -53,7 +53,7 @@ pub struct Expected {
 
 /// The way in which a store is read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// As it is: it does not persist.
     Open,
     /// After it was closed and opened anew, twice.
@@ -98,7 +98,12 @@ impl Sample {
 impl Expected {
     /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it. Fails with
     /// [`Failure::WrongData`] at the first record that is missing, wrong, or there after it was removed; the store's own.
-    pub fn audit(&self, bench: &mut Bench<'_>, records: &Records, reading: Reading) -> Result<Audit, Stop> {
+    pub(crate) fn audit(
+        &self,
+        bench: &mut Bench<'_>,
+        records: &Records,
+        reading: Reading,
+    ) -> Result<Audit, Stop> {
         let start = Instant::now();
         let chosen = self.choose(most_records(records.mean_value()));
         let mut audit = Audit {
@@ -176,7 +181,7 @@ impl Expected {
 
 /// Holds the store to some of the `live` records that it has, and to others that are gone: `bench` has it open, and nothing is to be
 /// measured any more. Closes it.
-pub fn hold(
+pub(crate) fn hold(
     bench: &mut Bench<'_>,
     records: &Records,
     (kept, gone, live): (&[Record], &[Record], u64),

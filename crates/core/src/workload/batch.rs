@@ -1,7 +1,7 @@
 //! A batch of the loader. Its memory is taken once and kept.
 
 /// Value bytes in a batch, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
-pub const BATCH_BYTES: usize = 32 << 20;
+pub(crate) const BATCH_BYTES: usize = 32 << 20;
 
 /// Records to be loaded together.
 pub struct Batch {
@@ -20,7 +20,7 @@ impl Batch {
     }
 
     /// The same with another bound of its values' bytes.
-    pub fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
+    pub(crate) fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
         let bytes = (largest_value * most).min(most_bytes + largest_value);
         Batch {
             most,

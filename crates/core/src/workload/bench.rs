@@ -45,7 +45,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The same without the folder of this name, which is not the store's.
-    pub fn disk_without(&self, name: &str) -> io::Result<Disk> {
+    pub(crate) fn disk_without(&self, name: &str) -> io::Result<Disk> {
         let here = || disk::usage_without(&self.folder, Some(name));
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { here() }
     }
@@ -83,7 +83,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; says how the cache was emptied.
-    pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
+    pub(crate) fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
         Step::Settling.begin();
         self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
         self.keep_syncs()?;
@@ -96,7 +96,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Closes the store and opens it again.
-    pub fn reopen(&mut self) -> Result<(), Stop> {
+    pub(crate) fn reopen(&mut self) -> Result<(), Stop> {
         self.keep_syncs()?;
         self.close()?;
         Step::Reopening.begin();

@@ -63,7 +63,7 @@ impl Case<'_> {
 
     /// The same with a session for each thread; and what the store can do with its settings, which may take a session or its
     /// order away.
-    pub fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
+    pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
         let store = self.opens()?;
         let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {

@@ -52,7 +52,7 @@ impl Chooser {
     }
 
     /// Goes on from where it was: what came after that comes again.
-    pub fn go_back(&mut self, position: Position) {
+    pub(crate) fn go_back(&mut self, position: Position) {
         self.random = position.0;
     }
 

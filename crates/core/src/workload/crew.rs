@@ -18,7 +18,7 @@ use crate::workload::line::{Approach, StartingLine};
 use crate::workload::stop::Stop;
 
 /// One thread of a workload: its memory, and what it does. `H` is its handle on what is measured, `O` what it is told of a round.
-pub trait Lane<H: ?Sized, O>: Send {
+pub(crate) trait Lane<H: ?Sized, O>: Send {
     /// Why a round ends early.
     type Failed: From<Stop> + Send;
 
@@ -43,7 +43,7 @@ pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
 }
 
 /// The threads: the calling one, which is the first, and the others, which wait for orders.
-pub struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
+pub(crate) struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
     line: &'c StartingLine<'c>,
     clock: &'c Clock,
     lane: &'c Mutex<L>,
@@ -76,7 +76,7 @@ where
 }
 
 /// The same at a line of theirs, which is for as many threads as there are lanes.
-pub fn with_line<H, L, O, T>(
+pub(crate) fn with_line<H, L, O, T>(
     line: &StartingLine<'_>,
     clock: &Clock,
     lanes: &[Mutex<L>],

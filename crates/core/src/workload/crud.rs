@@ -32,7 +32,7 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
-pub use crate::workload::task::Crud;
+pub(crate) use crate::workload::task::Crud;
 use share::Order;
 use shared::{Shared, Shares};
 
@@ -95,7 +95,7 @@ pub struct Done {
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
     /// Writes that were acknowledged, and the syncs meanwhile: a promise of `power` is held to them.
-    pub acknowledged: Vec<Acknowledged>,
+    pub(crate) acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
     pub expected: Expected,
     /// The machines that had its sessions, where others had.
@@ -165,7 +165,7 @@ impl Crud {
 
 impl Prepared<'_> {
     /// The sessions are on other machines, where there are any.
-    pub fn spread_over(&mut self, fleet: Option<Fleet>) {
+    pub(crate) fn spread_over(&mut self, fleet: Option<Fleet>) {
         self.fleet = fleet;
     }
 

@@ -46,10 +46,10 @@ pub struct WorkloadDef {
 }
 
 /// Does the part of a client.
-pub type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
+pub(crate) type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
 
 /// The time that a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
-pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
+pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
 
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

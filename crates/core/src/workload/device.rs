@@ -16,8 +16,8 @@
 //!   is read into it (`pre_read=1`). Cold reads end with the file: what is read again would not be cold. Random blocks
 //!   smaller than a page share theirs, so that later ones are found there.
 //! - **Reading ahead**: the kernel is told which pattern to expect, by `posix_fadvise` (`fadvise_hint=1`).
-//! - **Syncs** are counted by the thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; both
-//!   parts are recorded besides, as fio shows them.
+//! - **Syncs** are counted by the thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; syncs
+//!   are also recorded alone.
 //! - **The final sync** of writes is timed on its own (fio's `end_fsync=1` adds it to the time that its bandwidth is over).
 //! - **Rates** are over wall time, with what lies between the calls, as fio's are.
 //!
@@ -37,11 +37,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-pub use fault::{Doing, Error, Unsupported};
-pub use spec::{Amount, Spec};
-pub use trial::WORKLOAD;
+pub(crate) use fault::Error;
+pub(crate) use spec::{Amount, Spec};
+pub(crate) use trial::WORKLOAD;
 
-use self::lane::{CALLS, Lane, OPERATIONS, Recorder, SYNCS};
+use self::lane::{Lane, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
@@ -50,9 +50,6 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
 use crate::result::{Requests, Second};
 use crate::workload::crew::{self, own};
-
-/// The file on which it is tried what a place can do has at least this size, in bytes.
-const LEAST_TRIED_BYTES: u64 = 1 << 20;
 
 /// The measurements.
 #[derive(Debug)]
@@ -65,26 +62,16 @@ pub struct Measured {
     pub wall: Duration,
     /// Latencies of the operations, each with the sync that followed it.
     pub latencies: Latencies,
-    /// Latencies of the writes alone, where there were syncs between them.
-    pub writes: Option<Latencies>,
     /// Latencies of the syncs between the writes alone; how many there were.
     pub syncs: Option<Latencies>,
-    /// Writes that were durable when they returned, by `O_DSYNC`.
-    pub synchronous_writes: u64,
     /// The time that it took to make all durable that was written, after the last operation; `None` for reads.
     pub final_sync: Option<Duration>,
     /// The requests that a simulated disk answered meanwhile, if the file is on one.
     pub disk: Option<Requests>,
     /// The figures of each second, where it took more than one.
     pub series: Vec<Second>,
-    /// Whether cold reads ended with the file, and more were asked for.
-    pub ended_with_file: bool,
     /// The share of the threads' time that was spent between the calls.
     pub harness_share: f64,
-    /// The share of the file that was in the page cache before the first operation, where the system tells.
-    pub cached_before: Option<f64>,
-    /// The same after the last: more than nothing with `O_DIRECT` means that the file system did not obey.
-    pub cached_after: Option<f64>,
 }
 
 /// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
@@ -114,7 +101,6 @@ impl Prepared {
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
         let series = Series::new(lanes.len()).map_err(Error::Harness)?;
-        let cached_before = target.cached();
         let no_handle = || Ok(Box::new(()));
         let (elapsed, disk) = crew::with(
             clock,
@@ -129,7 +115,6 @@ impl Prepared {
             },
         )?;
         let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
-        let ended_with_file = lanes.iter().any(Lane::is_cut);
         let recorder = Recorder::of_all(lanes.into_iter().map(Lane::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();
@@ -141,15 +126,10 @@ impl Prepared {
             wall: elapsed.wall,
             harness_share: elapsed.harness_share(true).unwrap_or_default(),
             latencies: of(OPERATIONS),
-            writes: has_syncs.then(|| of(CALLS)),
             syncs: has_syncs.then(|| of(SYNCS)),
-            synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
             disk,
             series: series.finish(),
-            ended_with_file,
-            cached_before,
-            cached_after: target.cached(),
         })
     }
 
@@ -161,34 +141,6 @@ impl Prepared {
     /// Past the page cache, pages that are in it would be in the way.
     fn set_cache(&self) -> Result<(), Error> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
-    }
-}
-
-/// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
-pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Error> {
-    let prepared = Prepared::new(spec, directory)?;
-    let measured = prepared.measure(clock)?;
-    prepared.finish()?;
-    Ok(measured)
-}
-
-/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so. Fails as [`run`] does, but for
-/// what is unsupported.
-pub fn unsupported_in(spec: &Spec, directory: &Path) -> Result<Option<Unsupported>, Error> {
-    if let Some(unsupported) = spec.unsupported() {
-        return Ok(Some(unsupported));
-    }
-    let small =
-        Spec { file: (spec.block * spec.threads()).max(LEAST_TRIED_BYTES).min(spec.file), ..spec.clone() };
-    let tried = Prepared::new(&small, directory).and_then(|prepared| {
-        prepared.target.open(&small)?;
-        prepared.set_cache()?;
-        prepared.finish()
-    });
-    match tried {
-        Ok(()) => Ok(None),
-        Err(Error::Unsupported(unsupported)) => Ok(Some(unsupported)),
-        Err(error) => Err(error),
     }
 }
 

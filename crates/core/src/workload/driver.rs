@@ -81,7 +81,7 @@ impl Quantum {
     }
 
     /// Whether there is room for `more` operations.
-    pub fn has_room_for(&self, more: usize) -> bool {
+    pub(crate) fn has_room_for(&self, more: usize) -> bool {
         self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
     }
 
@@ -114,7 +114,7 @@ impl Quantum {
     }
 
     /// Plans to put a record back that was just removed, after it was seen to be gone; neither is timed.
-    pub fn plan_put_back(&mut self, records: &Records, index: u64, version: u8) {
+    pub(crate) fn plan_put_back(&mut self, records: &Records, index: u64, version: u8) {
         self.plan(records, Operation::Insert, index, version, false);
         if let Some(planned) = self.planned.last_mut() {
             planned.puts_back = true;
@@ -123,11 +123,11 @@ impl Quantum {
 }
 
 /// The measurements of each operation.
-pub type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
+pub(crate) type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
 /// The work beside the timed operations: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Untimed {
+pub(crate) struct Untimed {
     counts: [u64; Operation::ALL.len()],
     /// The clock's ticks that they took.
     pub ticks: u64,
@@ -218,7 +218,7 @@ impl<'a> Driver<'a> {
     }
 
     /// The measurements so far.
-    pub fn recorder(&self) -> &Recorder {
+    pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
@@ -228,18 +228,18 @@ impl<'a> Driver<'a> {
     }
 
     /// Adds work beside the timed operations that another machine did.
-    pub fn add_untimed(&mut self, untimed: &Untimed) {
+    pub(crate) fn add_untimed(&mut self, untimed: &Untimed) {
         self.untimed.add(untimed);
     }
 
     /// Adds what another machine measured.
-    pub fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
+    pub(crate) fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
         self.seen_gone += seen_gone;
         self.recorder.merge(recorder)
     }
 
     /// The work beside the timed operations since this was last asked.
-    pub fn take_untimed(&mut self) -> Untimed {
+    pub(crate) fn take_untimed(&mut self) -> Untimed {
         std::mem::take(&mut self.untimed)
     }
 
@@ -254,18 +254,18 @@ impl<'a> Driver<'a> {
     }
 
     /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
-    pub fn untimed_ticks(&self) -> u64 {
+    pub(crate) fn untimed_ticks(&self) -> u64 {
         self.untimed.ticks
     }
 
     /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop). Gives
     /// back the pacer that was there.
-    pub fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
+    pub(crate) fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
         std::mem::replace(&mut self.pacer, pacer)
     }
 
     /// Tells the time series what was measured of `operation` so far.
-    pub fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+    pub(crate) fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
         seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }
 

@@ -10,7 +10,7 @@ use crate::workload::spec::Spec;
 use crate::workload::stop::Stop;
 
 /// Counters that are read over a phase. Its memory is taken before the store is opened.
-pub struct Gauge<'a> {
+pub(crate) struct Gauge<'a> {
     /// The clock that latencies are read from.
     pub clock: &'a Clock,
     /// The phase's operations, second by second.
@@ -20,7 +20,7 @@ pub struct Gauge<'a> {
 }
 
 /// The counters over a phase.
-pub struct Gauged {
+pub(crate) struct Gauged {
     /// The process's counters.
     pub counters: Counters,
     seen: MachineUse,
@@ -34,7 +34,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// That of a trial with so many threads.
-    pub fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+    pub(crate) fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 
@@ -52,7 +52,7 @@ impl<'a> Gauge<'a> {
 
 impl Gauged {
     /// A result, with what was read.
-    pub fn told_by(self, result: OperationResult) -> OperationResult {
+    pub(crate) fn told_by(self, result: OperationResult) -> OperationResult {
         OperationResult {
             counters: Some(self.counters),
             device_written_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),

@@ -14,7 +14,7 @@ use crate::workload::stop::Stop;
 pub type Stopped = Arc<AtomicBool>;
 
 /// Where threads wait for one another.
-pub struct StartingLine<'c> {
+pub(crate) struct StartingLine<'c> {
     clock: &'c Clock,
     /// All threads of the load, those on other machines included.
     threads: u64,
@@ -34,7 +34,7 @@ pub struct StartingLine<'c> {
 const NONE: usize = usize::MAX;
 
 /// A gate at the line, which opens at one moment for the threads of several machines.
-pub trait Gate: Sync {
+pub(crate) trait Gate: Sync {
     /// All threads of this machine have arrived: waits until the moment is known, and says it by the line's clock. `None` where it
     /// will not come.
     fn opens(&self) -> Option<u64>;
@@ -44,7 +44,7 @@ pub trait Gate: Sync {
 const LEAD_NS: f64 = 1_000_000.0;
 
 /// A thread on its way to the line. One that fails or panics before gets there all the same, as the others wait for it.
-pub struct Approach<'l> {
+pub(crate) struct Approach<'l> {
     line: &'l StartingLine<'l>,
     thread: usize,
     crossed: bool,
@@ -80,7 +80,7 @@ impl<'c> StartingLine<'c> {
     }
 
     /// The ticks by which the last thread was late since this was last asked.
-    pub fn take_late(&self) -> u64 {
+    pub(crate) fn take_late(&self) -> u64 {
         self.late.swap(0, Ordering::Relaxed)
     }
 
@@ -97,7 +97,7 @@ impl<'c> StartingLine<'c> {
     }
 
     /// One thread, by its number, sets out for it.
-    pub fn approach(&self, thread: usize) -> Approach<'_> {
+    pub(crate) fn approach(&self, thread: usize) -> Approach<'_> {
         Approach { line: self, thread, crossed: false }
     }
 
@@ -109,7 +109,7 @@ impl<'c> StartingLine<'c> {
     }
 
     /// The thread that failed first.
-    pub fn first_to_fail(&self) -> Option<usize> {
+    pub(crate) fn first_to_fail(&self) -> Option<usize> {
         Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
     }
 

@@ -66,7 +66,7 @@ impl Loading {
 
 /// Tells it now and then.
 #[derive(Debug)]
-pub struct Teller {
+pub(crate) struct Teller {
     doing: Doing,
     all: u64,
     start: Instant,
@@ -80,7 +80,7 @@ impl Teller {
     }
 
     /// So many are to be done in all, as it turns out.
-    pub fn now_of(&mut self, all: u64) {
+    pub(crate) fn now_of(&mut self, all: u64) {
         self.all = all;
     }
 

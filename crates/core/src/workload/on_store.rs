@@ -34,7 +34,7 @@ pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
 }
 
 /// A trial whose store is open, before its work and during it. All of the harness's memory is prepared before it begins.
-pub struct OnStore<'a> {
+pub(crate) struct OnStore<'a> {
     /// Where the store stands open.
     pub bench: Bench<'a>,
     store: &'a StoreDef,
@@ -47,7 +47,7 @@ pub struct OnStore<'a> {
 }
 
 /// A trial whose work is done and whose store has settled.
-pub struct Settled<'a> {
+pub(crate) struct Settled<'a> {
     /// Where the store stands open.
     pub bench: Bench<'a>,
     /// The result, but for what the workload knows: what it did, what the store holds, what was read back.
@@ -227,7 +227,7 @@ fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
 }
 
 /// The end of a trial whose store can't be opened.
-pub fn unsupported_or_failed(error: StoreError) -> Ended {
+pub(crate) fn unsupported_or_failed(error: StoreError) -> Ended {
     match error {
         StoreError::Unsupported(message) => Ended::Unsupported(message),
         other => Ended::Failed(Stop::store("opening the store", &other)),

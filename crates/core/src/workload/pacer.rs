@@ -13,7 +13,7 @@ use crate::measure::clock::Clock;
 
 /// Says when one thread's operations begin.
 #[derive(Debug, Clone)]
-pub struct Pacer {
+pub(crate) struct Pacer {
     start: u64,
     interval_ticks: f64,
     next: u64,
@@ -38,7 +38,7 @@ impl Pacer {
     }
 
     /// The same, which waits no longer when `stopped` is set.
-    pub fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
+    pub(crate) fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
         Pacer { stopped, ..self }
     }
 
@@ -48,14 +48,14 @@ impl Pacer {
     }
 
     /// From `from` to `to` something was done that is not timed: what of it the schedule had no time for is added to it.
-    pub fn make_room_for(&mut self, from: u64, to: u64) {
+    pub(crate) fn make_room_for(&mut self, from: u64, to: u64) {
         let over = to.saturating_sub(from.max(self.moment()));
         self.start += over;
         self.stood_still += over;
     }
 
     /// For how many of the clock's ticks the schedule has stood still.
-    pub fn stood_still(&self) -> u64 {
+    pub(crate) fn stood_still(&self) -> u64 {
         self.stood_still
     }
 

@@ -170,7 +170,7 @@ impl Phase {
 impl Goal {
     /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
     /// without a gap; other operations are divided evenly.
-    pub fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
+    pub(crate) fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
         let turn = if self.doing == Doing::One(Operation::Insert) {
             (thread + threads - live % threads) % threads
         } else {

@@ -12,7 +12,7 @@ const NOT_DURABLE: &str = "sync_file_range";
 
 /// Writes that were acknowledged in one part of a trial, and the syncs of the whole process meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Acknowledged {
+pub(crate) struct Acknowledged {
     /// Which, in a word, such as `updates`.
     what: &'static str,
     writes: u64,
@@ -66,7 +66,7 @@ impl Acknowledged {
 
 /// Whether so many syncs in all were enough for `power`, where no part of a trial has a count of its own. Fails with
 /// [`Failure::Unsynced`] when they were not.
-pub fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
+pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();
     let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
     Acknowledged { what: "writes", writes, threads, syncs: Some(syncs) }.check()

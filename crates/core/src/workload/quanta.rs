@@ -12,7 +12,7 @@ pub const QUANTUM_OPERATIONS: usize = 128;
 const FIRST_QUANTUM: u64 = 8;
 
 /// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
-pub fn largest_quantum(rate: Rate) -> u64 {
+pub(crate) fn largest_quantum(rate: Rate) -> u64 {
     match rate {
         Rate::Closed => QUANTUM_OPERATIONS as u64,
         Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
@@ -21,7 +21,7 @@ pub fn largest_quantum(rate: Rate) -> u64 {
 
 /// Does `operations` at most, in quanta of `largest` at most, for as long as `goes_on` says so. `quantum` does so many or fewer, and
 /// says how many; none where there is no more to do.
-pub fn in_quanta<E>(
+pub(crate) fn in_quanta<E>(
     operations: u64,
     largest: u64,
     goes_on: impl Fn() -> bool,

@@ -79,7 +79,7 @@ impl<const N: usize> Recorder<N> {
 
     /// The same, to be added to.
     #[inline]
-    pub fn of_mut(&mut self, kind: usize) -> &mut Record {
+    pub(crate) fn of_mut(&mut self, kind: usize) -> &mut Record {
         &mut self.records[kind]
     }
 

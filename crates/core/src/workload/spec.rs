@@ -193,13 +193,13 @@ impl Spec {
 
     /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may not
     /// live to tell. Fails when a limit does not hold: what is measured would be of another machine.
-    pub fn enter_limits(&self) -> Result<(), Ended> {
+    pub(crate) fn enter_limits(&self) -> Result<(), Ended> {
         let Some(order) = &self.limits else { return Ok(()) };
         self.tell(order, &order.enter().map_err(Ended::Unsupported)?)
     }
 
     /// Has the server that is about to be started join the cgroups that hold the trial, in place of this process.
-    pub fn hold_server(&self) -> Result<(), Ended> {
+    pub(crate) fn hold_server(&self) -> Result<(), Ended> {
         let mut groups = Vec::new();
         if let Some(order) = &self.limits {
             self.tell(order, &order.hold_server().map_err(Ended::Unsupported)?)?;

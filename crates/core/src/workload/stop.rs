@@ -23,13 +23,13 @@ impl Stop {
     }
 
     /// Another thread has failed, whose failure is the one to tell.
-    pub fn after_another() -> Stop {
+    pub(crate) fn after_another() -> Stop {
         Stop::harness("another thread has failed")
     }
 
     /// The stop of a trial that has read wrong data.
     #[cold]
-    pub fn wrong_data(message: String) -> Stop {
+    pub(crate) fn wrong_data(message: String) -> Stop {
         Stop { failure: Failure::WrongData, message, operation: None }
     }
 

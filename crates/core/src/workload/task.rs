@@ -11,7 +11,7 @@ use crate::workload::parameter::AfterLoad;
 
 /// The task of [`crate::workload::crud`].
 #[derive(Debug, Clone)]
-pub struct Crud {
+pub(crate) struct Crud {
     /// The number of records that are loaded, and the number that inserts never pass.
     pub records: CountRange,
     /// The number of timed operations of each kind; of a mix, of all together.

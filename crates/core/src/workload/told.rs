@@ -15,7 +15,7 @@ pub struct Place<const N: usize>(u64);
 
 impl Place<4> {
     /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of [`super::loading::Doing`].
-    pub const LOADING: Place<4> = Place(0);
+    pub(crate) const LOADING: Place<4> = Place(0);
 }
 
 impl Place<2> {

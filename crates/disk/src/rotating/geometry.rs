@@ -6,7 +6,7 @@ use crate::request::{MILLISECOND, Nanos, SECOND};
 
 /// The surface of a disk, as one run of tracks from the outermost to the innermost.
 #[derive(Debug, Clone)]
-pub struct Surface {
+pub(crate) struct Surface {
     /// Tracks.
     tracks: u64,
     /// Bytes of the outermost track, and how many fewer each has than the one before.

@@ -73,7 +73,7 @@ struct Waiting {
 
 /// A hard disk at work.
 #[derive(Debug)]
-pub struct HardDisk {
+pub(crate) struct HardDisk {
     surface: Surface,
     spread: Spread,
     buffer: Buffer,

@@ -8,7 +8,7 @@ use crate::shown::quoted;
 use crate::words::words;
 
 /// A block's size must be a multiple of this many bytes: the smallest sector.
-pub const SECTOR_BYTES: u64 = 512;
+pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Sizes that a block may have, in bytes.
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 
@@ -16,7 +16,7 @@ pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Pattern {
+pub(crate) enum Pattern {
     SeqRead,
     SeqWrite,
     RandRead,
@@ -32,7 +32,7 @@ impl Pattern {
     }
 
     /// Whether blocks follow each other in no order.
-    pub fn is_random(self) -> bool {
+    pub(crate) fn is_random(self) -> bool {
         matches!(self, Pattern::RandRead | Pattern::RandWrite)
     }
 }
@@ -60,7 +60,7 @@ impl Io {
     }
 
     /// Whether each write is durable when it returns.
-    pub fn is_dsync(self) -> bool {
+    pub(crate) fn is_dsync(self) -> bool {
         matches!(self, Io::Dsync | Io::DirectDsync)
     }
 }
@@ -69,7 +69,7 @@ impl Io {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "lowercase")]
-pub enum SyncCall {
+pub(crate) enum SyncCall {
     Fsync,
     Fdatasync,
 }

@@ -26,7 +26,7 @@ pub fn drop_cache(file: &File) -> io::Result<()> {
 }
 
 /// Tells the kernel in which order a file will be read.
-pub fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
+pub(crate) fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
     Ok(fadvise(file, 0, None, if at_random { Advice::Random } else { Advice::Sequential })?)
 }
 
@@ -43,7 +43,7 @@ pub fn processors() -> io::Result<Vec<usize>> {
 }
 
 /// Keeps a thread to these processors.
-pub fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> rustix::io::Result<()> {
+pub(crate) fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> rustix::io::Result<()> {
     let mut set = CpuSet::new();
     processors.iter().for_each(|number| set.set(*number));
     sched_setaffinity(thread, &set)

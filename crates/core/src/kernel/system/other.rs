@@ -25,7 +25,7 @@ pub fn drop_cache(_file: &File) -> io::Result<()> {
 }
 
 /// Nothing can be told of reads to come, and nothing depends on it.
-pub fn expect_reads(_file: &File, _at_random: bool) -> io::Result<()> {
+pub(crate) fn expect_reads(_file: &File, _at_random: bool) -> io::Result<()> {
     Ok(())
 }
 
@@ -38,7 +38,7 @@ pub fn processors() -> io::Result<Vec<usize>> {
 }
 
 /// No thread can be kept to processors.
-pub fn keep_to_processors(_thread: Option<Pid>, _processors: &[usize]) -> rustix::io::Result<()> {
+pub(crate) fn keep_to_processors(_thread: Option<Pid>, _processors: &[usize]) -> rustix::io::Result<()> {
     Err(Errno::NOSYS)
 }
 

@@ -57,7 +57,7 @@ impl Order {
 
     /// Leaves this process outside the cgroups, which a server of its own is to join. A limit that no cgroup
     /// holds applies to both. Gives the limits in force, as the kernel says.
-    pub fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
+    pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let own = cgroups::own();
         let check = |limit: &(Limited, u64, By, Option<String>)| {
             let (.., by, _) = limit;
@@ -143,7 +143,7 @@ fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
 }
 
 /// The processors that this process may run on, by number.
-pub fn allowed_processors() -> Result<Vec<usize>, String> {
+pub(crate) fn allowed_processors() -> Result<Vec<usize>, String> {
     system::processors().map_err(|error| format!("asking for the processors: {error}"))
 }
 

@@ -33,9 +33,9 @@ pub(super) struct Layout {
 
 impl Layout {
     /// All files in one directory.
-    pub const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
+    pub(crate) const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
     /// Two levels, of two bytes each.
-    pub const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
+    pub(crate) const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
 
     /// Cuts a key into what names its directory and what names its file. Fails with [`StoreError::Unsupported`] for a key that
     /// can't be a path, or that would leave its place (`..`).

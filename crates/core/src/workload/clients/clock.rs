@@ -4,7 +4,7 @@
 
 /// A ping: when it was sent by our clock, what the other showed, and when that came here, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ping {
+pub(crate) struct Ping {
     pub sent: u64,
     pub there: u64,
     pub back: u64,
@@ -12,7 +12,7 @@ pub struct Ping {
 
 /// Another machine's clock, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Offset {
+pub(crate) struct Offset {
     /// The nanoseconds by which it is ahead of ours.
     ahead_ns: i128,
     /// The most by which that is wrong.

@@ -25,7 +25,7 @@ const PINGING: Duration = Duration::from_millis(200);
 const LEAD: Duration = Duration::from_millis(30);
 
 /// The clients of a trial.
-pub struct Fleet {
+pub(crate) struct Fleet {
     members: Vec<Member>,
     /// Where our clock begins.
     base: Instant,
@@ -58,7 +58,7 @@ struct Sums {
 }
 
 /// A round, done by all.
-pub struct Rounded {
+pub(crate) struct Rounded {
     /// The time of all threads together.
     pub elapsed: Elapsed,
     /// The counters of all their processes.

@@ -116,7 +116,7 @@ pub struct All {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// Their latencies.
-    pub latencies: Packed,
+    pub(crate) latencies: Packed,
     /// Those that failed.
     pub errors: u64,
     /// Value bytes written or read.

@@ -96,7 +96,7 @@ impl Share<'_> {
     }
 
     /// Plans the next quantum: at most `most` operations; returns how many.
-    pub fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
+    pub(crate) fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
         self.quantum.clear();
         let operation = match doing {
             Doing::One(operation) => operation,

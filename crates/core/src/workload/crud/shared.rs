@@ -38,7 +38,7 @@ impl<'a> Shares<'a> {
     }
 
     /// The store holds its first `count` records and nothing else.
-    pub fn all_loaded(&self, count: u64) {
+    pub(crate) fn all_loaded(&self, count: u64) {
         for mut share in self.shares() {
             let mine = (count + share.threads - 1 - share.thread) / share.threads;
             share.versions.clear();
@@ -47,14 +47,14 @@ impl<'a> Shares<'a> {
     }
 
     /// The work beside the timed operations since this was last asked.
-    pub fn take_untimed(&self) -> Untimed {
+    pub(crate) fn take_untimed(&self) -> Untimed {
         let mut untimed = Untimed::default();
         self.shares().for_each(|mut share| untimed.add(&share.driver.take_untimed()));
         untimed
     }
 
     /// Writes that changed what the store holds, since this was last asked.
-    pub fn take_writes(&self) -> u64 {
+    pub(crate) fn take_writes(&self) -> u64 {
         self.shares().map(|mut share| std::mem::take(&mut share.writes)).sum()
     }
 
@@ -91,19 +91,19 @@ impl<'a> Shares<'a> {
     }
 
     /// Records that each thread has.
-    pub fn records_of_each(&self) -> Vec<u64> {
+    pub(crate) fn records_of_each(&self) -> Vec<u64> {
         self.shares().map(|share| share.versions.len() as u64).collect()
     }
 
     /// The versions of each thread's records, and the number of removed keys that were seen to be gone; nothing is done with the
     /// records any more.
-    pub fn take_versions(&self) -> (Vec<Vec<u8>>, u64) {
+    pub(crate) fn take_versions(&self) -> (Vec<Vec<u8>>, u64) {
         let versions = self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect();
         (versions, self.shares().map(|share| share.driver.seen_gone()).sum())
     }
 
     /// The measurements of all threads together, which are kept.
-    pub fn recorder_so_far(&self) -> Result<Recorder, Stop> {
+    pub(crate) fn recorder_so_far(&self) -> Result<Recorder, Stop> {
         Recorder::of_all(self.shares().map(|share| share.driver.recorder().clone()))
     }
 

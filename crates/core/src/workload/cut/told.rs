@@ -20,12 +20,12 @@ pub struct StepTold {
     /// `insert`, `update`, `remove`, `batch` or `transaction`.
     pub does: &'static str,
     /// Its records.
-    pub records: Vec<RecordTold>,
+    pub(crate) records: Vec<RecordTold>,
 }
 
 /// A record of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RecordTold {
+pub(crate) struct RecordTold {
     /// The key, as it is.
     pub key: String,
     /// The bytes of the value in hexadecimal; `None` where it is removed.

@@ -123,7 +123,7 @@ pub enum Error {
 
 impl Error {
     /// Whether the disk, or what this user may take of it, is full.
-    pub fn is_disk_full(&self) -> bool {
+    pub(crate) fn is_disk_full(&self) -> bool {
         match self {
             Error::NoRoom { .. } => true,
             Error::Io { source, .. } => {

@@ -22,14 +22,10 @@ use crate::workload::line::Approach;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
 use crate::workload::recorder;
 
-/// The measurements of a thread: of operations, each with the sync that followed it; and, where there are syncs between the writes, of
-/// both by themselves.
-pub(super) type Recorder = recorder::Recorder<3>;
-
-/// The places of these.
+/// A thread's latencies: of operations, each with the sync that followed it, and of the syncs between writes alone.
+pub(super) type Recorder = recorder::Recorder<2>;
 pub(super) const OPERATIONS: usize = 0;
-pub(super) const CALLS: usize = 1;
-pub(super) const SYNCS: usize = 2;
+pub(super) const SYNCS: usize = 1;
 
 /// The direction of the transfers, with their memory.
 #[derive(Debug)]
@@ -67,15 +63,11 @@ pub(super) struct Lane<'a> {
     operations: u64,
     /// The longest that it goes on.
     until: Option<Duration>,
-    /// Whether more was asked for than these operations.
-    more: bool,
-    cut: bool,
     offsets: [u64; QUANTUM_OPERATIONS],
     /// The ticks that reads or writes took.
     calls: [u64; QUANTUM_OPERATIONS],
     /// The ticks that syncs took; 0 where there was none.
     syncs: [u64; QUANTUM_OPERATIONS],
-    has_syncs: bool,
     recorder: Recorder,
 }
 
@@ -117,19 +109,11 @@ impl<'a> Lane<'a> {
             direction,
             operations: asked.min(most),
             until,
-            more: asked > most,
-            cut: false,
             offsets: [0; QUANTUM_OPERATIONS],
             calls: [0; QUANTUM_OPERATIONS],
             syncs: [0; QUANTUM_OPERATIONS],
-            has_syncs: syncs.is_some(),
             recorder: Recorder::new()?,
         })
-    }
-
-    /// Whether it ended with its lap, and had more to do.
-    pub(super) fn is_cut(&self) -> bool {
-        self.cut
     }
 
     /// Its measurements.
@@ -178,10 +162,7 @@ impl<'a> Lane<'a> {
         let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
         for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
             self.recorder.record(OPERATIONS, ns(call + sync));
-            if self.has_syncs {
-                self.recorder.record(CALLS, ns(*call));
-            }
-            if self.has_syncs && *sync > 0 {
+            if *sync > 0 {
                 self.recorder.record(SYNCS, ns(*sync));
             }
         }
@@ -207,7 +188,6 @@ impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
         let until = self.until;
         self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
         let end = self.clock.now();
-        self.cut = self.more && end < deadline;
         seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
         Ok(Part { begin, end, calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(), ..Part::default() })
     }

@@ -7,7 +7,7 @@ use crate::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 
 /// The amount that is read or written, by all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
+pub(crate) enum Amount {
     /// So many blocks, divided evenly among the threads.
     Operations(u64),
     /// As many as are begun in this time.

@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 use crate::store::{Result, Session, StoreError};
 
 /// The records of a batch.
-pub const BATCH_RECORDS: u64 = 20;
+pub(crate) const BATCH_RECORDS: u64 = 20;
 
 /// The steps after which each kind of step was taken at least once.
-pub const CYCLE: u64 = 16;
+pub(crate) const CYCLE: u64 = 16;
 
 /// One step of the writer. Records go by number: [`record_key`], [`record_value`].
 #[derive(Debug, Clone, PartialEq, Eq)]

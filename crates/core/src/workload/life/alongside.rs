@@ -24,7 +24,7 @@ const BATCH_SHARE: u64 = 10;
 /// The first record of a batch, behind all that a set comes to have.
 const FIRST: u64 = 1 << 40;
 /// The folder of a backup, in the store's own: who gives that back gives back the backup.
-pub const BACKUP: &str = "backup";
+pub(crate) const BACKUP: &str = "backup";
 /// Records of a backup that are read, at most.
 const READ: usize = 1_000;
 /// Sets that a store's files may hold free pages for while a backup reads, and that a backup may copy.
@@ -103,7 +103,7 @@ impl<'a> Alongside<'a> {
     }
 
     /// Whether the store, as it was opened, has a backup where one is to be made. It is empty.
-    pub fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
+    pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
         if self.work == Work::Batch {
             return Ok(true);
         }

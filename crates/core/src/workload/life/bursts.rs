@@ -13,7 +13,7 @@ use crate::units::Percent;
 use crate::workload::stop::Stop;
 
 /// In a burst steps begin so many times as often.
-pub const BURST_TIMES: f64 = 10.0;
+pub(crate) const BURST_TIMES: f64 = 10.0;
 /// The end of each part of a period, as a share of it: steady, the burst, steady again; the rest is a pause.
 const PARTS: [f64; 3] = [0.5, 0.5 + 1.0 / 60.0, 5.0 / 6.0];
 /// The most steps of a second that can be asked for.
@@ -57,7 +57,7 @@ impl FromStr for BurstLoad {
 
 /// A load with a burst and a pause; after the pause steps come as they did at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// The share of the store's speed, in per cent.
     pub percent: f64,
     /// The steps of a second, outside of the burst and the pause.
@@ -115,7 +115,7 @@ impl Schedule {
     }
 
     /// The moment after which steps that have not begun are left out, in nanoseconds from the begin: as long again as all should take.
-    pub fn gives_up_ns(self) -> f64 {
+    pub(crate) fn gives_up_ns(self) -> f64 {
         2.0 * self.end_ns(Part::Again)
     }
 }

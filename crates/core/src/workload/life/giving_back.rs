@@ -25,7 +25,7 @@ const LOOKED_FOR: usize = 1_000;
 const LOOKS: Duration = Duration::from_millis(5);
 
 /// The records of a set at its end.
-pub struct Remains<'r> {
+pub(crate) struct Remains<'r> {
     records: &'r Records,
     churn: Churn,
     seed: u64,

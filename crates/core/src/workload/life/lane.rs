@@ -57,7 +57,7 @@ struct Planned {
 }
 
 /// The thread's work, with all of its memory.
-pub struct Lane<'a> {
+pub(crate) struct Lane<'a> {
     /// The thread's part of the set, as it is after the steps so far.
     pub set: Set,
     thread: u64,

@@ -22,7 +22,7 @@ use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
 /// The parts of a trial, each of which has its figures.
-pub const TENTHS: usize = 10;
+pub(crate) const TENTHS: usize = 10;
 
 /// Starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -37,7 +37,7 @@ const HISTOGRAMS_BYTES: f64 = 1e6;
 
 /// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LifeParameters {
+pub(crate) struct LifeParameters {
     /// The way in which the set is written.
     pub churn: Churn,
     /// The records of the set.
@@ -81,13 +81,13 @@ impl LifeParameters {
 
 impl LifeParameters {
     /// The tenths that a trial can have.
-    pub fn most_tenths(&self) -> usize {
+    pub(crate) fn most_tenths(&self) -> usize {
         TENTHS * self.until_steady
     }
 }
 
 /// Whether a reader is held while the set is written.
-pub fn has_held_reader(cell: &Cell) -> bool {
+pub(crate) fn has_held_reader(cell: &Cell) -> bool {
     cell.text(Axis::READER) == "held"
 }
 

@@ -117,7 +117,7 @@ impl<'a> Watch<'a> {
 
     /// A step of a schedule has ended: asks the engine where that is due, and, but after a pause, where it delays no step: the next is to
     /// begin at this moment.
-    pub fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
+    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
         let has_time = self.ended + 2 * self.took < next;
         if self.paused || has_time { self.stepped(store) } else { Ok(()) }
     }

@@ -9,7 +9,7 @@ const EXPONENT: f64 = 0.99;
 
 /// The way in which the set is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Churn {
+pub(crate) enum Churn {
     /// Any record is overwritten, each as likely as any other.
     Uniform,
     /// A few are overwritten often, most of them seldom.
@@ -53,7 +53,7 @@ impl Churn {
     }
 
     /// Whether keys ascend, and the oldest goes first.
-    pub fn ascends(self) -> bool {
+    pub(crate) fn ascends(self) -> bool {
         matches!(self, Churn::Queue | Churn::Log)
     }
 }

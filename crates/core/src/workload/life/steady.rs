@@ -4,7 +4,7 @@
 pub const LAST: usize = 5;
 
 /// Whether none of the figures, of which each tenth has its own, has a trend over the last tenths. Too few are not steady.
-pub fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool {
+pub(crate) fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool {
     let Some(last) = tenths.last_chunk::<LAST>() else { return false };
     (0..FIGURES).all(|figure| !has_trend(&last.map(|tenth| tenth[figure])))
 }

@@ -171,12 +171,14 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Named<'_, T> {
 }
 
 /// Writes as a list what is written with commas.
-pub fn write_words<S: Serializer>(all: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn write_words<S: Serializer>(all: &impl Display, to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(all.to_string().split(','))
 }
 
 /// Reads from a list what is written with commas. Fails when it is no list of texts, or they make no value.
-pub fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+pub(crate) fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
     Vec::<String>::deserialize(from)?.join(",").parse().map_err(D::Error::custom)
 }
 

@@ -10,9 +10,9 @@ use std::time::Instant;
 use crate::trace::Does;
 
 /// Operations in a chunk at most.
-pub const CHUNK_OPERATIONS: usize = 128;
+pub(crate) const CHUNK_OPERATIONS: usize = 128;
 /// Bytes of keys and values after which a chunk is full.
-pub const CHUNK_BYTES: usize = 64 << 10;
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 
 /// Chunks that go round for each thread: fewer where keys and values are so large that a chunk holds one.
 pub fn chunks(largest: usize) -> usize {
@@ -21,7 +21,7 @@ pub fn chunks(largest: usize) -> usize {
 
 /// One operation, ready to be played.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub(crate) struct Planned {
     pub does: Does,
     /// In the trace, from 1.
     pub position: u64,
@@ -47,7 +47,7 @@ pub struct Outcome {
 
 /// Some operations. Its memory is taken once and kept.
 #[derive(Debug)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     pub planned: Vec<Planned>,
     pub bytes: Vec<u8>,
     pub outcomes: Vec<Outcome>,
@@ -79,7 +79,7 @@ impl Chunk {
 }
 
 /// The reader's end of a thread's chunks.
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     full: SyncSender<Box<Chunk>>,
     empty: Receiver<Box<Chunk>>,
     at_hand: Option<Box<Chunk>>,
@@ -87,7 +87,7 @@ pub struct Outgoing {
 }
 
 /// The end of the thread that plays.
-pub struct Incoming {
+pub(crate) struct Incoming {
     full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
@@ -95,10 +95,10 @@ pub struct Incoming {
 
 /// The other end has gone: there is nothing more to do.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Gone;
+pub(crate) struct Gone;
 
 /// Both ends, with all chunks. For how long the reader has waited for a thread that is behind, all lanes count together.
-pub fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
+pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
@@ -154,7 +154,7 @@ impl Outgoing {
 
 impl Incoming {
     /// For how long the reader has waited for threads that are behind, in nanoseconds.
-    pub fn blocked_ns(&self) -> u64 {
+    pub(crate) fn blocked_ns(&self) -> u64 {
         self.blocked_ns.load(Ordering::Relaxed)
     }
 

@@ -11,7 +11,7 @@ use super::values::Values;
 const SLICE_NS: u64 = 1_000_000;
 
 /// Reads the trace.
-pub struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     pub spread: Spread,
     pub fit: Fit,
     pub values: &'a Values,
@@ -20,7 +20,7 @@ pub struct Feed<'a> {
 }
 
 /// The state that is left when the trace has been read.
-pub struct Fed {
+pub(crate) struct Fed {
     pub spread: Spread,
     pub fit: Fit,
     /// When the last operation was due, in nanoseconds after the first.
@@ -79,6 +79,6 @@ impl Feed<'_> {
 }
 
 /// The thread that a key belongs to.
-pub fn lane_of(hash: u64, lanes: usize) -> usize {
+pub(crate) fn lane_of(hash: u64, lanes: usize) -> usize {
     (hash >> 32) as usize % lanes
 }

@@ -12,7 +12,7 @@ const LEAST_NAME: usize = 5;
 
 /// Makes keys fit.
 #[derive(Debug, Clone)]
-pub struct Fit {
+pub(crate) struct Fit {
     most: usize,
     any_byte: bool,
     made: Vec<u8>,

@@ -5,7 +5,7 @@
 const PLACES: usize = 1 << 14;
 
 /// A key that was removed, or never written.
-pub const ABSENT: u64 = u64::MAX;
+pub(crate) const ABSENT: u64 = u64::MAX;
 
 /// A key that is followed.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ struct Place {
 
 /// The keys of one thread that are followed.
 #[derive(Debug)]
-pub struct Followed {
+pub(crate) struct Followed {
     places: Vec<Place>,
 }
 
@@ -38,7 +38,7 @@ impl Followed {
 
     /// The last write of a key that is followed. One that comes for the first time is followed from now on, with `at_first` as its
     /// last write, if its place is free.
-    pub fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
+    pub(crate) fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
         let place = self.place(key);
         if place.key == 0 {
             *place = Place { key, written: at_first, read_back: false };
@@ -55,7 +55,7 @@ impl Followed {
     }
 
     /// The last write of a key that is followed, the first time that this is asked.
-    pub fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
+    pub(crate) fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
         let place = self.place(key);
         let first = place.key == key && !std::mem::replace(&mut place.read_back, true);
         first.then_some(place.written)

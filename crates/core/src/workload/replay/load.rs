@@ -61,7 +61,7 @@ impl Table {
 }
 
 /// Loads the store. Its memory is taken once, whatever the trace.
-pub struct Loader {
+pub(crate) struct Loader {
     seen: Firsts,
     batch: Batch,
     after: AfterLoad,

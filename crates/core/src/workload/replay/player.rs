@@ -175,7 +175,7 @@ impl<'a> Player<'a> {
     }
 
     /// The latencies that the time series tells.
-    pub fn main_latencies(&self) -> &Latencies {
+    pub(crate) fn main_latencies(&self) -> &Latencies {
         self.tally.recorder.latencies(self.main as usize)
     }
 

@@ -8,7 +8,7 @@ use super::tables::{Buying, ReadBuffer, Tables, halves};
 use crate::store::{Result, Session, Transaction};
 
 /// Tables that are records.
-pub struct ByRecords<'s> {
+pub(crate) struct ByRecords<'s> {
     session: Box<dyn Session + 's>,
     indexed: bool,
     /// Whether rows come in the order of their keys when they are loaded.
@@ -20,7 +20,7 @@ pub struct ByRecords<'s> {
 }
 
 /// Bytes of a row's key, and of an entry's.
-pub const KEY_BYTES: usize = 1 + ID_BYTES;
+pub(crate) const KEY_BYTES: usize = 1 + ID_BYTES;
 pub const ENTRY_BYTES: usize = KEY_BYTES + ID_BYTES;
 /// The value of an entry: not every store takes an empty one.
 const ENTRY: &[u8] = b"o";

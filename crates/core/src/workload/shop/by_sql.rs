@@ -10,7 +10,7 @@ use crate::store::{Result, StoreError};
 const STRETCH_BYTES: usize = 64 << 20;
 
 /// Tables that SQL reaches, with the statements that were prepared.
-pub struct BySql<'s> {
+pub(crate) struct BySql<'s> {
     session: Box<dyn SqlSession + 's>,
     statements: Option<Statements>,
     indexed: bool,

@@ -22,7 +22,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether a row is the one of its number; of a product, whatever its stock.
-    pub fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
+    pub(crate) fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
         self.expected.clear();
         self.shared.data.append(table, number, &mut self.expected);
         if table == Table::Products {
@@ -81,7 +81,7 @@ impl<'a> Check<'a> {
 
     /// Checks the products that a customer looked at before one of them was ordered. Fails with [`Failure::WrongData`] when a row
     /// is wrong or missing, or older than it may be.
-    pub fn purchase(
+    pub(crate) fn purchase(
         &mut self,
         purchase: &Purchase,
         seen: &ReadBuffer,

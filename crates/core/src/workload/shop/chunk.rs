@@ -17,7 +17,7 @@ const OF_EACH: usize = 2;
 
 /// The order in which a table's rows are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadOrder {
+pub(crate) enum LoadOrder {
     /// By primary key.
     Sorted,
     /// By none.
@@ -26,7 +26,7 @@ pub enum LoadOrder {
 
 /// Some rows of a table.
 #[derive(Debug)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     pub table: Table,
     pub rows: Vec<u8>,
     /// Where each ends.
@@ -54,7 +54,7 @@ impl Chunk {
 
 /// All chunks of the tables, which know what is in them.
 #[derive(Clone, Copy)]
-pub struct Chunks<'d> {
+pub(crate) struct Chunks<'d> {
     data: &'d Data,
     order: LoadOrder,
     /// Of each table, how many rows a chunk has, and how many chunks there are.
@@ -103,7 +103,7 @@ impl<'d> Chunks<'d> {
 
 /// Threads that make chunks, with their memory.
 #[derive(Debug)]
-pub struct Makers {
+pub(crate) struct Makers {
     spare: Vec<Vec<Chunk>>,
 }
 
@@ -227,7 +227,7 @@ impl Source {
     }
 
     /// Has it tell how far it is.
-    pub fn told_by(&mut self, teller: Teller) {
+    pub(crate) fn told_by(&mut self, teller: Teller) {
         self.teller = Some(teller);
     }
 

@@ -40,7 +40,7 @@ pub enum Made {
 
 /// The ids of a table's data.
 #[derive(Debug, Clone, Copy)]
-pub struct Ids {
+pub(crate) struct Ids {
     seed: u64,
     table: Table,
     rows: u64,
@@ -89,13 +89,13 @@ impl Ids {
 }
 
 /// The id of an order that a client thread makes.
-pub fn of_client(thread: u64, number: u64) -> i64 {
+pub(crate) fn of_client(thread: u64, number: u64) -> i64 {
     let mixed = fold(fold(number & OWN).wrapping_mul(FACTOR) & OWN);
     (((thread + 1) << OWN_BITS) | mixed) as i64
 }
 
 /// Who made the row of an id of the table, as far as the id tells.
-pub fn made_by(data: &Ids, id: i64) -> Option<Made> {
+pub(crate) fn made_by(data: &Ids, id: i64) -> Option<Made> {
     let bits = u64::try_from(id).ok()?;
     match bits >> OWN_BITS {
         0 => data.number(id).map(Made::Data),

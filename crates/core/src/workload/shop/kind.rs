@@ -37,7 +37,7 @@ const MOST_WEIGHT: f64 = 1e6;
 
 impl Shares {
     /// What a shop does that nothing else is said of.
-    pub const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
+    pub(crate) const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
 
     /// As parts of 1.
     pub fn parts(self) -> [f64; 3] {

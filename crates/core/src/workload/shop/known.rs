@@ -29,7 +29,7 @@ struct Stock {
 
 /// The changes that had ended when a read of a product began.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub(crate) struct Before {
     taken: u32,
     brought: u32,
 }
@@ -91,24 +91,24 @@ impl Known {
     }
 
     /// A purchase begins.
-    pub fn begin_order(&self, order: &Order) {
+    pub(crate) fn begin_order(&self, order: &Order) {
         self.stock(order.product).taken.begin(order.amount);
         self.orders(order.customer).begin(1);
     }
 
     /// It was acknowledged.
-    pub fn end_order(&self, order: &Order) {
+    pub(crate) fn end_order(&self, order: &Order) {
         self.stock(order.product).taken.end(order.amount);
         self.orders(order.customer).end(1);
     }
 
     /// A delivery begins.
-    pub fn begin_delivery(&self, product: u64, amount: u32) {
+    pub(crate) fn begin_delivery(&self, product: u64, amount: u32) {
         self.stock(product).brought.begin(amount);
     }
 
     /// It was acknowledged.
-    pub fn end_delivery(&self, product: u64, amount: u32) {
+    pub(crate) fn end_delivery(&self, product: u64, amount: u32) {
         self.stock(product).brought.end(amount);
     }
 
@@ -131,12 +131,12 @@ impl Known {
     }
 
     /// The number of a customer's orders that had been acknowledged when a read of them begins.
-    pub fn orders_before(&self, customer: u64) -> u32 {
+    pub(crate) fn orders_before(&self, customer: u64) -> u32 {
         self.orders(customer).ended()
     }
 
     /// Between how many orders of a customer a read may have found, when it has ended.
-    pub fn order_count(&self, customer: u64, before: u32) -> Bounds {
+    pub(crate) fn order_count(&self, customer: u64, before: u32) -> Bounds {
         Bounds { least: before.into(), most: self.orders(customer).begun().into() }
     }
 

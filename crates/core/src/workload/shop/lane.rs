@@ -21,10 +21,10 @@ use crate::workload::stop::Stop;
 const MOST_ATTEMPTS: u64 = 10_000;
 
 /// The measurements of each kind of transaction, and of all together behind them.
-pub type Recorder = recorder::Recorder<{ ALL + 1 }>;
+pub(crate) type Recorder = recorder::Recorder<{ ALL + 1 }>;
 
 /// One thread's work, with all of its memory.
-pub struct Lane<'a> {
+pub(crate) struct Lane<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     /// The number of transactions drawn of each kind.
@@ -66,7 +66,7 @@ impl<'a> Lane<'a> {
     }
 
     /// The number of acknowledged purchases: where no transaction fails, all that were drawn.
-    pub fn purchases(&self) -> u64 {
+    pub(crate) fn purchases(&self) -> u64 {
         self.drawn[Kind::Buy as usize]
     }
 

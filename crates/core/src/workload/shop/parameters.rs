@@ -17,7 +17,7 @@ use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
 /// Threads that make rows while the tables are loaded, at most.
-pub const MOST_MAKERS: usize = 4;
+pub(crate) const MOST_MAKERS: usize = 4;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.3;
@@ -36,7 +36,7 @@ const HISTOGRAM_BYTES: f64 = 280e3;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShopParameters {
+pub(crate) struct ShopParameters {
     /// Bytes of data, as the tables' rows count.
     pub data_bytes: u64,
     /// Whether there is an index on orders.
@@ -97,7 +97,7 @@ impl ShopParameters {
     }
 
     /// Transactions of one thread: all have the same, but for one.
-    pub fn operations_of(&self, thread: u64) -> u64 {
+    pub(crate) fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
     }
 

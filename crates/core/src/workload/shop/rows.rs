@@ -9,7 +9,7 @@ use super::ids::{self, Ids, MOST_ROWS};
 use super::schema::{FEWER_LETTERS, Of, QUANTITY_AT, Table, append_text, set_quantity};
 
 /// Products that a customer looks at before one is ordered.
-pub const LOOKED_AT: usize = 10;
+pub(crate) const LOOKED_AT: usize = 10;
 /// The most of a product that an order takes, and a delivery brings.
 const MOST_ORDERED: u64 = 10;
 const MOST_DELIVERED: u64 = 100;
@@ -43,7 +43,7 @@ pub struct Order {
 
 /// A customer looks at products, by their numbers, and orders one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purchase {
+pub(crate) struct Purchase {
     pub order: Order,
     pub looked_at: [u64; LOOKED_AT],
     /// Which of these is ordered.
@@ -60,7 +60,7 @@ enum Purpose {
 
 impl Data {
     /// Data of so many bytes, as the tables' rows count, with at least one row in each.
-    pub fn of_size(seed: u64, bytes: u64) -> Data {
+    pub(crate) fn of_size(seed: u64, bytes: u64) -> Data {
         let rows = rows_of(bytes);
         let ids = BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
         Data { seed, rows, ids, letters: letters(seed) }
@@ -72,7 +72,7 @@ impl Data {
     }
 
     /// All of them.
-    pub fn all_rows(&self) -> u64 {
+    pub(crate) fn all_rows(&self) -> u64 {
         self.rows.iter().sum()
     }
 
@@ -142,7 +142,7 @@ impl Data {
     }
 
     /// The purchase of a number that a client thread makes.
-    pub fn purchase(&self, thread: u64, number: u64) -> Purchase {
+    pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(Purpose::Purchase { thread }, number);
         let order = self.drawn(ids::of_client(thread, number), &mut random);
         let mut looked_at = [0; LOOKED_AT];
@@ -153,19 +153,19 @@ impl Data {
     }
 
     /// Whose orders a client thread asks for as its transaction of a number.
-    pub fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
+    pub(crate) fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
         self.random(Purpose::Other { thread }, number).next_u64() % self.rows(Table::Customers)
     }
 
     /// Which product a client thread gets a delivery of as its transaction of a number, and how many.
-    pub fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
+    pub(crate) fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
         let mut random = self.random(Purpose::Other { thread }, number);
         let product = random.next_u64() % self.rows(Table::Products);
         (product, (1 + random.next_u64() % MOST_DELIVERED) as u32)
     }
 
     /// Appends an order's row.
-    pub fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
+    pub(crate) fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
         bytes.extend(order.id.to_be_bytes());
         bytes.extend(self.ids(Table::Customers).of(order.customer).to_be_bytes());
         bytes.extend(self.ids(Table::Products).of(order.product).to_be_bytes());
@@ -193,7 +193,7 @@ fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
 }
 
 /// The number of rows that each table has in so many bytes.
-pub fn rows_of(bytes: u64) -> [u64; 3] {
+pub(crate) fn rows_of(bytes: u64) -> [u64; 3] {
     let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
     BY_NUMBER.map(|table| {
         let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(hundred);

@@ -33,21 +33,21 @@ pub enum Of {
 pub type Column = (&'static str, Of);
 
 /// Bytes of a primary key.
-pub const ID_BYTES: usize = 8;
+pub(crate) const ID_BYTES: usize = 8;
 /// Letters that a text may be short of its most.
-pub const FEWER_LETTERS: usize = 8;
+pub(crate) const FEWER_LETTERS: usize = 8;
 
 /// Where the stock lies in a product's row: behind its key and its price.
-pub const QUANTITY_AT: usize = ID_BYTES + 8;
+pub(crate) const QUANTITY_AT: usize = ID_BYTES + 8;
 /// Bytes of the stock.
-pub const QUANTITY_BYTES: usize = 4;
+pub(crate) const QUANTITY_BYTES: usize = 4;
 /// Bytes of an order's row, which has no text.
-pub const ORDER_BYTES: usize = 32;
+pub(crate) const ORDER_BYTES: usize = 32;
 
 /// The first byte of the keys of the index's records: before all rows, so that these can be appended while it grows.
-pub const INDEX_PREFIX: u8 = b'a';
+pub(crate) const INDEX_PREFIX: u8 = b'a';
 /// The secondary index: a customer's orders.
-pub const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, order_id)";
+pub(crate) const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, order_id)";
 
 impl Table {
     /// Each, in the order in which they are loaded.
@@ -99,7 +99,7 @@ impl Table {
     }
 
     /// The bytes that a row counts as: its numbers in their widths, and its texts at their longest, as the paper counts.
-    pub fn row_bytes(self) -> u64 {
+    pub(crate) fn row_bytes(self) -> u64 {
         let bytes = self.columns().iter().map(|(_, of)| match of {
             Of::Long => 8,
             Of::Int => 4,
@@ -141,12 +141,12 @@ impl Table {
     }
 
     /// The statement that reads the rows of which a column has a value.
-    pub fn select_by(self, column: &str) -> String {
+    pub(crate) fn select_by(self, column: &str) -> String {
         format!("SELECT {} FROM {} WHERE {column} = ?", self.column_names().join(", "), self.name())
     }
 
     /// The statement that reads all rows in the order of their keys.
-    pub fn select_all(self) -> String {
+    pub(crate) fn select_all(self) -> String {
         let names = self.column_names();
         format!("SELECT {} FROM {} ORDER BY {}", names.join(", "), self.name(), names[0])
     }
@@ -195,24 +195,24 @@ pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
 }
 
 /// Appends a text behind its length.
-pub fn append_text(text: &[u8], bytes: &mut Vec<u8>) {
+pub(crate) fn append_text(text: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend((text.len() as u16).to_be_bytes());
     bytes.extend_from_slice(text);
 }
 
 /// A row's primary key.
-pub fn id_of(row: &[u8]) -> Option<i64> {
+pub(crate) fn id_of(row: &[u8]) -> Option<i64> {
     row.first_chunk().map(|bytes| i64::from_be_bytes(*bytes))
 }
 
 /// A product's stock.
-pub fn quantity_of(product: &[u8]) -> Option<i32> {
+pub(crate) fn quantity_of(product: &[u8]) -> Option<i32> {
     let bytes = product.get(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES)?;
     bytes.try_into().ok().map(i32::from_be_bytes)
 }
 
 /// Changes a product's stock in its row.
-pub fn set_quantity(product: &mut [u8], quantity: i32) {
+pub(crate) fn set_quantity(product: &mut [u8], quantity: i32) {
     if let Some(bytes) = product.get_mut(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES) {
         bytes.copy_from_slice(&quantity.to_be_bytes());
     }

@@ -7,7 +7,7 @@ use crate::store::Result;
 
 /// A customer's purchase, by ids.
 #[derive(Debug, Clone, Default)]
-pub struct Buying {
+pub(crate) struct Buying {
     pub customer: i64,
     pub looked_at: [i64; LOOKED_AT],
     /// Which of these is ordered.
@@ -55,7 +55,7 @@ pub trait Tables {
 
 /// Rows that a transaction has read, copied. Its memory is taken once, and grows only for a customer of very many orders.
 #[derive(Debug)]
-pub struct ReadBuffer {
+pub(crate) struct ReadBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -102,7 +102,7 @@ impl ReadBuffer {
     }
 
     /// All rows behind the first.
-    pub fn behind_first(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn behind_first(&self) -> impl Iterator<Item = &[u8]> {
         (1..self.count()).map(|place| self.row(place))
     }
 }

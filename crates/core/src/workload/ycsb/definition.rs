@@ -33,7 +33,7 @@ impl Kind {
 
 /// The law by which requests choose records.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distribution {
+pub(crate) enum Distribution {
     /// All that were loaded alike.
     Uniform,
     /// Few often, most of them seldom, by Zipf's law, scattered over the key space.
@@ -62,7 +62,7 @@ pub enum Distribution {
 
 /// The law by which lengths are distributed between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lengths {
+pub(crate) enum Lengths {
     /// Always the upper bound.
     Constant,
     /// All alike.
@@ -83,7 +83,7 @@ impl Lengths {
 
 /// Lengths from one bound to another, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The least.
     pub least: u64,
     /// The most.
@@ -94,7 +94,7 @@ pub struct Span {
 
 /// The names of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Naming {
+pub(crate) struct Naming {
     /// Records that follow one another have keys that do.
     pub ordered: bool,
     /// Digits at least.
@@ -109,19 +109,19 @@ pub struct Definition {
     /// The shares of the kinds, by their places in [`Kind::ALL`]; their sum is 1.
     pub shares: [f64; Kind::ALL.len()],
     /// The law by which requests choose records.
-    pub distribution: Distribution,
+    pub(crate) distribution: Distribution,
     /// The number of records that a scan asks for.
-    pub scan: Span,
+    pub(crate) scan: Span,
     /// Fields of a record.
     pub fields: u64,
     /// Bytes of a field.
-    pub field: Span,
+    pub(crate) field: Span,
     /// Whether a read is of all fields; else of one. The store reads the whole value in either case.
     pub read_all: bool,
     /// Whether an update writes all fields; else one, the others being read first.
     pub write_all: bool,
     /// The names of records.
-    pub naming: Naming,
+    pub(crate) naming: Naming,
     /// Records that are to be there in all, where that is said.
     pub insert_count: Option<u64>,
     /// Whether it is the phase that loads.
@@ -214,17 +214,17 @@ impl Definition {
     }
 
     /// Whether an update changes one field of several.
-    pub fn is_partial(&self) -> bool {
+    pub(crate) fn is_partial(&self) -> bool {
         self.fields > 1 && !self.write_all
     }
 
     /// Whether a read looks at one field of several.
-    pub fn reads_one_field(&self) -> bool {
+    pub(crate) fn reads_one_field(&self) -> bool {
         self.fields > 1 && !self.read_all
     }
 
     /// Whether a request of a kind is of one field of several.
-    pub fn is_of_one_field(&self, kind: Kind) -> bool {
+    pub(crate) fn is_of_one_field(&self, kind: Kind) -> bool {
         match kind {
             Kind::Read => self.reads_one_field(),
             Kind::Update => self.is_partial(),

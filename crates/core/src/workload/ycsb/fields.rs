@@ -83,7 +83,7 @@ impl Fields {
     }
 
     /// Makes `out` one field in a version.
-    pub fn make_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
+    pub(crate) fn make_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
         out.clear();
         self.append_field(record, field, version, out);
     }
@@ -176,7 +176,7 @@ impl Fields {
     }
 
     /// Whether a write may leave the value as it was: very short fields are alike by chance.
-    pub fn may_be_alike(&self) -> bool {
+    pub(crate) fn may_be_alike(&self) -> bool {
         const TOLD_APART: usize = 8;
         self.records.smallest_value() < TOLD_APART
     }

@@ -33,7 +33,7 @@ struct Planned {
 }
 
 /// One thread's work, with all of its memory.
-pub struct Lane<'a> {
+pub(crate) struct Lane<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     requests: Requests,

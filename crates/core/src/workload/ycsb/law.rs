@@ -12,7 +12,7 @@ use super::scramble::Scramble;
 use crate::workload::zipf::Zipf;
 
 /// YCSB's exponent.
-pub const EXPONENT: f64 = 0.99;
+pub(crate) const EXPONENT: f64 = 0.99;
 
 /// The items over which YCSB's own zipfian law goes, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
 const ITEMS: u64 = 10_000_000_000;
@@ -46,7 +46,7 @@ enum Law {
 
 impl Requests {
     /// For one thread of several. `seed` is the trial's: all threads find the same records popular.
-    pub fn new(
+    pub(crate) fn new(
         distribution: Distribution,
         space: Space,
         seed: u64,
@@ -140,7 +140,7 @@ fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
 
 /// Chooses lengths.
 #[derive(Debug, Clone)]
-pub struct LengthChooser {
+pub(crate) struct LengthChooser {
     random: Xoshiro256PlusPlus,
     span: Span,
     ranks: Option<Zipf>,
@@ -148,7 +148,7 @@ pub struct LengthChooser {
 
 impl LengthChooser {
     /// Those of a span.
-    pub fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
+    pub(crate) fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
         let zipfian = span.law == Lengths::Zipfian;
         let ranks = zipfian.then(|| Zipf::new(span.most - span.least + 1, EXPONENT)).transpose()?;
         Ok(LengthChooser { random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5ca1_ab1e), span, ranks })

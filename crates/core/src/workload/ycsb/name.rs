@@ -17,7 +17,7 @@ pub struct Name {
 
 impl Name {
     /// None yet.
-    pub const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
+    pub(crate) const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
 
     /// Its bytes.
     #[inline]

@@ -75,7 +75,7 @@ const PASSED_BY: u64 = 4;
 
 /// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct YcsbParameters {
+pub(crate) struct YcsbParameters {
     /// The workload.
     pub definition: Definition,
     /// Records that are loaded before the first request.
@@ -150,7 +150,7 @@ impl YcsbParameters {
     }
 
     /// Requests of one thread in a round: all have the same, but for one.
-    pub fn operations_of(&self, thread: u64) -> u64 {
+    pub(crate) fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
     }
 

@@ -39,7 +39,7 @@ enum Form {
 
 /// A property that says what the work is.
 #[derive(Debug)]
-pub struct PropertyDef {
+pub(crate) struct PropertyDef {
     /// YCSB's name for it.
     pub name: &'static str,
     /// The value that holds where none is given, as in YCSB.
@@ -54,7 +54,7 @@ const fn property(name: &'static str, default: &'static str, form: Form) -> Prop
 const YES_OR_NO: Form = Form::Word(&["true", "false"]);
 
 /// Every property that says what the work is.
-pub static ALL: [PropertyDef; 23] = [
+pub(crate) static ALL: [PropertyDef; 23] = [
     property("fieldcount", "10", Form::Whole(1, MOST_FIELDS)),
     property("fieldlength", "100", Form::Whole(1, MOST_LENGTH)),
     property("minfieldlength", "1", Form::Whole(1, MOST_LENGTH)),
@@ -169,7 +169,7 @@ impl Properties {
     }
 
     /// Those that a workload takes: its own before those of every workload.
-    pub fn taken_by(&self, workload: &str) -> Properties {
+    pub(crate) fn taken_by(&self, workload: &str) -> Properties {
         let of = |whose: &str| {
             let own: Vec<_> = self.0.iter().filter(|((of, _), _)| of == whose).collect();
             own.into_iter().map(|((_, name), value)| ((EVERY.to_owned(), *name), value.clone()))

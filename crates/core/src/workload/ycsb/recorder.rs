@@ -7,7 +7,7 @@ use crate::workload::recorder::{self, Record};
 /// A kind of call that is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Slot {
+pub(crate) enum Slot {
     Read,
     Update,
     Insert,
@@ -48,7 +48,7 @@ impl Slot {
 }
 
 /// The measurements of each.
-pub type Recorder = recorder::Recorder<{ Slot::COUNT }>;
+pub(crate) type Recorder = recorder::Recorder<{ Slot::COUNT }>;
 
 /// The time that all requests took so far, in nanoseconds.
 pub fn calls_ns(recorder: &Recorder) -> u64 {

@@ -164,4 +164,4 @@ fn load(
 }
 
 /// The longest key, for a batch's memory.
-pub const KEY_BYTES: usize = LONGEST;
+pub(crate) const KEY_BYTES: usize = LONGEST;

@@ -6,7 +6,7 @@ use super::versions::Known;
 use crate::workload::batch::touched;
 
 /// The records of a scan. Its memory is taken once and kept.
-pub struct Scanned {
+pub(crate) struct Scanned {
     bytes: Vec<u8>,
     /// Where each key and its value end.
     ends: Vec<(usize, usize)>,

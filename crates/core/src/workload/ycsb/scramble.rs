@@ -6,7 +6,7 @@
 
 /// A permutation of the numbers below a count.
 #[derive(Debug, Clone)]
-pub struct Scramble {
+pub(crate) struct Scramble {
     count: u64,
     mask: u64,
     shift: u32,

@@ -154,7 +154,7 @@ impl Versions {
     }
 
     /// Whether a record was written after it was loaded as one of the first `loaded`.
-    pub fn is_touched(&self, record: u64, loaded: u64) -> bool {
+    pub(crate) fn is_touched(&self, record: u64, loaded: u64) -> bool {
         let begun =
             self.begun.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
         record >= loaded || begun || (0..self.slots).any(|slot| self.floor(record, slot) > 1)

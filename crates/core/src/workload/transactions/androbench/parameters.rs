@@ -22,7 +22,7 @@ const SYNCS: f64 = 3.0;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AndrobenchParameters {
+pub(crate) struct AndrobenchParameters {
     /// Rows that are there before the first transaction.
     pub rows: u64,
     /// Statements in a transaction.
@@ -59,7 +59,7 @@ impl AndrobenchParameters {
     }
 
     /// The most rows that there are at once.
-    pub fn most_rows(&self) -> u64 {
+    pub(crate) fn most_rows(&self) -> u64 {
         self.rows.saturating_add(self.touched())
     }
 

@@ -58,7 +58,7 @@ impl<'s> Table<'s> {
 }
 
 /// All transactions of a trial, and what the table holds. Its memory is taken before the store is opened.
-pub struct Messages {
+pub(crate) struct Messages {
     work: AndrobenchParameters,
     source: Source,
     random: Xoshiro256PlusPlus,

@@ -25,7 +25,7 @@ const BESIDE_VALUES: f64 = 60.0;
 
 /// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BatchParameters {
+pub(crate) struct BatchParameters {
     /// Transactions of each kind.
     pub transactions: u64,
     /// Statements in a transaction.

@@ -15,11 +15,11 @@ pub const SELECT: &str = "SELECT test_number, test_string FROM tests WHERE id = 
 pub const DELETE: &str = "DELETE FROM tests WHERE id = ?";
 
 /// Letters of a text, at most.
-pub const MOST_LETTERS: usize = 100;
+pub(crate) const MOST_LETTERS: usize = 100;
 /// Bytes of a row's values beside its text.
-pub const NUMBER_BYTES: usize = 4;
+pub(crate) const NUMBER_BYTES: usize = 4;
 /// Bytes of a record's key: the id in hexadecimal digits.
-pub const KEY_BYTES: usize = 8;
+pub(crate) const KEY_BYTES: usize = 8;
 
 /// A row. Its memory is taken once and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub trait Table {
 
 /// Rows that were read: for each that was found, its number and its text as a record's value has them. Its memory is taken once.
 #[derive(Debug)]
-pub struct ReadBuffer {
+pub(crate) struct ReadBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
