@@ -1,4 +1,4 @@
-//! Errors that reach a user: one clear line, what to do, and an exit code of its own for each kind.
+//! Errors that reach a user: one clear line, what to do, and an exit code for each kind.
 
 use std::fmt;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::Path;
 use crate::shown::{piece, quoted};
 use crate::words::words;
 
-/// The ways in which the program ends, one for each exit code.
+/// How the program ends, with an exit code each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Exit {
     /// Everything worked.
     Success,
-    /// Something failed that has no code of its own.
+    /// Something failed that has no code.
     Failure,
     /// The command line can't be understood.
     Usage,
@@ -38,7 +38,7 @@ pub enum Exit {
     Nothing,
     /// The run ended, and some of its trials failed.
     TrialsFailed,
-    /// The runs to be compared or merged are of unlike machines or plans.
+    /// The runs to compare or merge are of unlike machines or plans.
     Unlike,
     /// A comparison found figures that are worse by more than was allowed.
     Worse,
@@ -130,7 +130,7 @@ impl Error {
         Error { exit, message: message.into() }
     }
 
-    /// A value that can't be.
+    /// A value that is not allowed.
     pub fn bad_value(message: impl Into<String>) -> Error {
         Error::new(Exit::BadValue, message)
     }
@@ -163,10 +163,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The longest word, in bytes, for which another is guessed.
 const LONGEST_NAME: usize = 100;
 
-/// The candidate that `word` was probably meant to be: the one most alike, if any is.
+/// The candidate that is most like `word`, if any is.
 pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Names are short, and comparing long text with long text takes minutes.
     candidates
@@ -178,7 +177,7 @@ pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// The sentence about a `name` of which there is none: what was probably meant, and all that there are.
+/// The sentence about an unknown `name`: what was probably meant, and what is known.
 pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let hint = meant(name, known.iter().copied());

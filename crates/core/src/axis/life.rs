@@ -5,7 +5,7 @@ use super::value::Value;
 use super::words::{WORDS, one_of};
 use crate::units::parse_count;
 
-/// The ways in which a set of constant size is written again and again.
+/// How a set of constant size is written again and again.
 pub(crate) const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
@@ -21,7 +21,7 @@ pub(super) static CHURN: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who read while the set is written.
+/// What reads while the set is written.
 pub(crate) const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
@@ -41,7 +41,7 @@ pub(super) static READER: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who write besides.
+/// What else writes.
 pub(crate) const WRITERS: &[&str] = &["none", "batch"];
 
 pub(super) static WRITER: AxisDef = AxisDef {
@@ -57,7 +57,7 @@ pub(super) static WRITER: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who are beside a store while it gives space back.
+/// What runs while a store reclaims space.
 pub(crate) const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
 
 pub(super) static GIVING_BACK: AxisDef = AxisDef {
@@ -79,7 +79,7 @@ pub(super) static GIVING_BACK: AxisDef = AxisDef {
 /// The word for a set that was only loaded.
 pub const FRESH: &str = "fresh";
 
-/// Once would write what is there: the last write of each record writes what was loaded.
+/// Once would write what is there: the last write of each record writes the loaded value.
 const MOST_TIMES: u64 = 100;
 
 pub(super) static AGE: AxisDef = AxisDef {

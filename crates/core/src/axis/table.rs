@@ -12,19 +12,18 @@ use super::{device, life, shop, sql, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
 
-/// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
+/// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
 
 /// The largest record size, in bytes.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-/// The machine and the disk of cells where nothing else is said: this one, without limits, and its own.
+/// The value for this machine without limits, and for its own disk.
 pub const HERE: &str = "here";
 
 /// The name of the place where nothing else is said.
 pub const DEFAULT_PLACE: &str = "here";
 
-/// The default place and all file systems.
 static PLACES: [&str; KINDS.len() + 1] = {
     let (mut names, mut at) = ([DEFAULT_PLACE; KINDS.len() + 1], 0);
     while at < KINDS.len() {
@@ -48,7 +47,7 @@ static PLACE: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// A place's name is any word; a file system must be one that there is.
+/// A location's name is any word; a file system must be known.
 fn read_place(text: &str) -> Result<Value, String> {
     let text = text.trim();
     if FileSystem::is_meant(text) { read::<FileSystem>(text) } else { (WORDS.read)(text) }
@@ -68,7 +67,6 @@ static DISK: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// The disk under the place itself, and all simulated ones.
 static DISKS: [&str; disks::NAMES.len() + 1] = {
     let (mut names, mut at) = ([HERE; disks::NAMES.len() + 1], 0);
     while at < disks::NAMES.len() {
@@ -290,7 +288,6 @@ pub static ALL: [&AxisDef; 32] = [
     &shop::LOAD_ORDER,
 ];
 
-/// Names of those that code obeys.
 #[allow(missing_docs, reason = "the table says what each is")]
 impl Axis {
     pub const PLACE: Axis = Axis(&PLACE);
@@ -316,12 +313,11 @@ fn read_machine(text: &str) -> Result<Value, String> {
     read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens")
 }
 
-/// A version in a disk's name has a point.
 fn read_disk(text: &str) -> Result<Value, String> {
     read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
 }
 
-/// A name as plans write it, of letters, digits and these marks: that of a table, and part of an id.
+/// A name in a plan's table and in ids: letters, digits and `marks`.
 fn read_name(text: &str, marks: &[u8], meant: &str) -> Result<Value, String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
     match text.trim() {

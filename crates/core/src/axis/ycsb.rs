@@ -5,19 +5,17 @@ use super::value::Value;
 use super::words::WORDS;
 use crate::shown::quoted;
 
-/// YCSB's own workloads by their letters, the paper's one of updates alone, and the phase that loads.
+/// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
 pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];
 
 /// The prefix of the name of a workload from a user's own property file.
 pub const OWN: &str = "own:";
 
-/// The longest name of a user's own, in bytes.
 const LONGEST: usize = 60;
 
-/// YCSB's own zipfian law, which its files call `zipfian`: the exact law has that name here.
+/// YCSB's own zipfian law; its files call it `zipfian`, which here is the exact law.
 pub(crate) const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
 
-/// The laws by which requests choose records.
 pub(crate) const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
@@ -54,7 +52,6 @@ impl Axis {
     pub(crate) const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
 }
 
-/// Reads the name of a workload: `A`, `a`, `workloada`, `load`, `own:NAME`.
 fn workload(text: &str) -> Result<Value, String> {
     let short = text.strip_prefix("workload").unwrap_or(text);
     if let Some(place) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
@@ -75,7 +72,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST && name.bytes().all(letter)
 }
 
-/// The name on the axis of a workload that a file of this name holds.
+/// The axis value for a workload in a file of this name.
 pub fn own_name(file: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let name: String = file.chars().map(letter).take(LONGEST).collect();

@@ -1,11 +1,10 @@
-//! A library's table as owned values, which the process that has loaded it hands on, and the check of what it says.
+//! A library's table as owned values, which the process that loads it passes on, and its check.
 
 use serde::{Deserialize, Serialize};
 
 use super::ffi;
 use crate::store::Guarantee;
 
-/// A store of a library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Described {
     pub name: String,
@@ -124,7 +123,7 @@ impl Described {
     }
 }
 
-/// A tier by its number in the header, which has none for several machines; the weakest for any that was not checked.
+/// A tier by its number in the header, which has none for several machines; the weakest for an unchecked number.
 pub fn tier(number: i32) -> Guarantee {
     let found = usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied();
     found.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()

@@ -140,8 +140,6 @@ pub struct Library {
     pub stores: *const *const Store,
 }
 
-/// The function that a library exports.
 pub type Stores = unsafe extern "C" fn(u32) -> *const Library;
 
-/// Its name, with the zero at its end.
 pub const STORES: &[u8] = b"storebench_stores\0";

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::bounded;
 use crate::store::Library;
 
-/// More than a library has.
+/// Libraries are smaller.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The library in a file.

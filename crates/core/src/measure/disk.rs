@@ -7,13 +7,13 @@ use std::path::Path;
 
 use crate::result::Disk;
 
-/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. A store
-/// that is open may delete files meanwhile: what is gone when it is looked at counts nothing.
+/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. An open
+/// store may delete files meanwhile: what is gone counts nothing.
 pub fn usage(directory: &Path) -> io::Result<Disk> {
     usage_without(directory, None)
 }
 
-/// The same without the folder of this name in it.
+/// As [`usage`], without the folder of this name in it.
 pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
     let left_out = left_out.map(|name| directory.join(name));
     let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };
@@ -25,7 +25,7 @@ pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Res
         };
         let looked =
             std::fs::symlink_metadata(&folder).and_then(|own| Ok((own, std::fs::read_dir(&folder)?)));
-        // Of `directory` itself there is nothing to sum up without it.
+        // Without `directory` itself there is nothing to sum up.
         let may_be_gone = folder != directory;
         let Some((own, entries)) = unless_gone(looked, may_be_gone).map_err(failed)? else { continue };
         disk.allocated_bytes += own.blocks() * 512;
@@ -44,7 +44,7 @@ pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Res
     Ok(disk)
 }
 
-/// `None` where it was deleted before it was looked at, and may have been.
+/// `None` if it was deleted meanwhile, and may have been.
 fn unless_gone<T>(looked: io::Result<T>, may_be_gone: bool) -> io::Result<Option<T>> {
     match looked {
         Err(error) if may_be_gone && error.kind() == io::ErrorKind::NotFound => Ok(None),
