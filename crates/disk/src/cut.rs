@@ -1,5 +1,5 @@
-//! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and of what came after it
-//! some. What a disk has not flushed it may have written in any order.
+//! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and some of what came
+//! after. A disk may write in any order what it has not flushed.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -137,7 +137,7 @@ impl Log {
         (self.since_flush(cut.at).start, kept.collect())
     }
 
-    /// All that a state has of what was written, as a log of its own that ends with a flush: nothing of it can be lost any more.
+    /// A state's writes as a log that ends with a flush, so that none can be lost.
     pub fn settled(&self, cut: &Cut) -> Log {
         let mut entries = Vec::new();
         let take = |at: u64, bytes: u64, data: Option<&[u8]>| {
@@ -146,7 +146,6 @@ impl Log {
             entries.push(Entry { request, arrived: 0, data: data.map(Vec::from).unwrap_or_default() });
             Ok(())
         };
-        // Whoever is told takes all.
         let _ = self.replay(cut, take);
         entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
         Log { entries }
@@ -168,8 +167,7 @@ impl Log {
         writer.flush()
     }
 
-    /// Tells, in order, what a state has of all that was written: the place on the disk and the bytes; `None` for those that were
-    /// given up.
+    /// Reports a state's writes in order: place on the disk and bytes; `None` for discards.
     pub fn replay(
         &self,
         cut: &Cut,
@@ -219,7 +217,6 @@ mod tests {
         Entry { request, arrived: 0, data: Vec::new() }
     }
 
-    /// Two blocks, a flush, a write that begins within a block, a discard, and a block.
     fn log() -> Log {
         let entries = [
             write(0, 8192, 1),

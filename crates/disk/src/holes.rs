@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom, seek};
 
-/// The bytes that are read at once.
 const READ_AT_ONCE: u64 = 1 << 20;
 
 /// Tells all of a file that is no hole: where it is, and the bytes.

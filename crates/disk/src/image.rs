@@ -30,7 +30,7 @@ impl Image {
         Ok(Image { file, bytes })
     }
 
-    /// A copy in memory of a file; where it has holes, the copy takes no memory.
+    /// Copies a file into memory; its holes take none.
     pub(crate) fn copy_of(file: &File) -> io::Result<Image> {
         let copy = Image::in_memory(file.metadata()?.len())?;
         data(file, |at, bytes| copy.file.write_all_at(bytes, at))?;
@@ -42,7 +42,7 @@ impl Image {
         self.bytes
     }
 
-    /// Reads as many bytes as there are, at most those of the buffer; how many.
+    /// Fills the buffer up to the image's end; gives the number of bytes.
     pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let there = usize::try_from(self.bytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
         self.file.read_exact_at(&mut buffer[..there], at)?;

@@ -1,7 +1,6 @@
-//! This crate simulates disks, so that stores can be measured on a disk that is not there, and after power cuts.
-//!
-//! FUSE serves one file as a disk, and a loop device over it can hold any file system. A model of a device says when each request
-//! is due. Models know requests, not stores, and run in virtual time: a simulated disk and an estimate that does not wait share them.
+//! This crate simulates disks, so that stores can be measured on a disk that is not there, and after power cuts. FUSE serves one
+//! file as a disk, and a loop device over it can hold any file system. A model of a device says when each request is due, in
+//! virtual time: a simulated disk and an estimate that does not wait share the models.
 
 pub mod counts;
 pub mod cut;

@@ -1,15 +1,13 @@
-//! The log of a disk: every request in the order in which it arrived, as a stream of bytes. What was written can be kept in it,
-//! so that the disk can be had as it was at any moment.
+//! The log of a disk: every request in order of arrival, as a stream of bytes, with or without the data, from which the disk's
+//! state at any moment can be made.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use crate::request::{Kind, Nanos, Request};
 
-/// The beginning of a log: a name and a version.
+/// A name and a version.
 const HEADER: [u8; 8] = *b"sbdisk\x00\x01";
-/// Bytes of an entry, without its data.
 const ENTRY_BYTES: usize = 32;
-/// The most bytes that one request writes.
 const MOST_DATA: u64 = 64 << 20;
 
 /// A request and when it was made.

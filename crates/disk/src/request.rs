@@ -2,14 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, or a time, in nanoseconds of a disk's own clock.
+/// A moment or a time of a disk's clock, in nanoseconds.
 pub(crate) type Nanos = u64;
 
-/// A microsecond.
 pub(crate) const MICROSECOND: Nanos = 1_000;
-/// A millisecond.
 pub(crate) const MILLISECOND: Nanos = 1_000_000;
-/// A second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 
 /// A kind of request.

@@ -8,7 +8,7 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
-/// A small trial. `axes` and `properties` say what is special of it.
+/// A small trial with these axes and properties.
 fn trial(
     store: &StoreDef,
     workload: &str,

@@ -1,8 +1,6 @@
-//! Each distribution against its law, by Pearson's chi-square over 20 seeds that were chosen beforehand: 1 to 20.
-//!
-//! The sum over all seeds is held to the 1 % level, divided by the number of laws; each seed by itself to the 1 % level,
-//! divided by the number of all tests. So a right generator fails any of them once in fifty choices of the seeds at most; with
-//! the seeds as they are, the outcome is always the same.
+//! Each distribution against its law, by Pearson's chi-square over the seeds 1 to 20, chosen beforehand. The sum over all seeds
+//! is held to the 1 % level divided by the number of laws, each seed to the 1 % level divided by the number of all tests. So a
+//! right generator fails any of them for at most one choice of seeds in fifty; with fixed seeds, the outcome is always the same.
 
 use super::*;
 
@@ -43,7 +41,6 @@ fn chi_square(found: &[u32], expected: &[f64]) -> (f64, f64) {
     (sum, bins - 1.0)
 }
 
-/// The chances of all seeds, and that of their sum.
 fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) {
     let of = |seed| chi_square(&draw(seed), expected);
     let all: Vec<(f64, f64)> = SEEDS.map(of).collect();
@@ -51,7 +48,6 @@ fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) 
     (all.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
 }
 
-/// Fails unless the draws are as expected. There are so many laws.
 #[track_caller]
 fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) {
     const LAWS: f64 = 10.0;
@@ -226,7 +222,7 @@ fn lengths_follow_their_laws() {
     assert_eq!(found(Lengths::Constant, 1)[99], DRAWS);
 }
 
-/// A test that can't fail tells nothing: YCSB's way to scatter ranks, by the remainder of a hash, fails it.
+/// YCSB's way to scatter ranks, by the remainder of a hash, fails this test.
 #[test]
 fn a_hash_and_its_remainder_do_not_follow_the_law() {
     let hashed = |seed| {
