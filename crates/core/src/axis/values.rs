@@ -155,6 +155,7 @@ words!(Cache, "{} is not a state of the cache: use warm or cold");
     strum::VariantArray,
 )]
 #[strum(serialize_all = "lowercase")]
+/// When stores that can compress values do so.
 pub enum Compression {
     /// For compressible data.
     #[default]

@@ -59,8 +59,7 @@ macro_rules! parameters {
                 Ok(())
             }
 
-            /// Takes the value of a parameter from a map of which its name was read. Fails when there is no such parameter, or
-            /// the value is none of its values.
+            /// Takes a parameter's value from a map whose key was read. Fails for an unknown parameter or value.
             pub fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
                 match name {
                     $(stringify!($name) => self.$name = Some(map.next_value_seed(Named::of(name))?),)*

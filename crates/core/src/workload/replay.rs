@@ -1,8 +1,6 @@
-//! The workload `replay`: the operations of a trace, played on a store at their own times, faster, or as fast as it goes.
-//!
-//! A thread of its own reads the trace, makes the values, and hands the operations to the threads that play them, in chunks, so
-//! that nothing of this is in the clock. A key's operations all go to one thread, and so keep their order. Nothing of the trace
-//! is held but what is in these chunks.
+//! The workload `replay`: plays a trace's operations on a store at their own times, faster, or as fast as it goes. A separate thread reads
+//! the trace, makes the values, and hands chunks of operations to the threads that play them, so that nothing of this is timed. All
+//! operations of a key go to one thread, and so keep their order. Only these chunks of the trace are in memory.
 
 mod audit;
 mod chunk;

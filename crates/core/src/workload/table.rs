@@ -9,7 +9,6 @@ use crate::error::meant;
 use crate::shown::quoted;
 use crate::units::as_text;
 
-/// The workloads that come with storebench.
 static ALL: [&WorkloadDef; 8] = [
     &crud::WORKLOAD,
     &device::WORKLOAD,
