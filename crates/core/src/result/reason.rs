@@ -90,7 +90,7 @@ pub enum Reason {
     NoTrace,
     /// Its values pass the plan's limit.
     TooLarge {
-        /// Of values, in bytes.
+        /// Bytes of values.
         bytes: f64,
         /// The limit, in bytes.
         limit_bytes: u64,
@@ -99,7 +99,7 @@ pub enum Reason {
     Outgrows {
         /// The store's name.
         store: String,
-        /// Of values, in bytes.
+        /// Bytes of values.
         bytes: f64,
         /// The most bytes that the store holds.
         most_bytes: u64,
@@ -165,12 +165,12 @@ pub enum Reason {
         /// What to install, or to do about it.
         why: String,
     },
-    /// With these settings the store fails, or keeps less than was asked for.
+    /// The store fails with these settings, or keeps less than was asked for.
     Refused {
         /// What a first trial of them showed.
         why: String,
     },
-    /// With these settings the store is opened as by default.
+    /// The store opens by default with these settings.
     OpensAsByDefault,
     /// The time was up before.
     NotReached,

@@ -1,4 +1,4 @@
-//! The damage that an accident can do to a store that is being written to. The stores' tables say it; answers tell it.
+//! What an accident can do to a store that is being written to. The stores' tables state it; answers report it.
 
 use std::fmt;
 
@@ -118,7 +118,7 @@ impl Danger {
         self.power_cut <= Loss::ByHand
     }
 
-    /// Whether it tells of a harm that a check showed at a tier.
+    /// Whether it covers a harm that a check showed at a tier.
     pub fn tells_of(&self, harm: Harm, tier: Guarantee) -> bool {
         match harm {
             Harm::ByHand => self.can_wreck(),

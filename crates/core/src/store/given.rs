@@ -30,8 +30,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The values of the `known` settings, in their order: what `own` makes of the user's, else the `preset`; those that
-    /// neither names are left out.
+    /// The values of the `known` settings, in order: what `own` makes of the user's, else the `preset`; others are left out.
     pub fn values(
         &self,
         known: &'static [SettingDef],
@@ -51,8 +50,7 @@ impl<'a> Given<'a> {
         self.options.settings.get(name).map(String::as_str)
     }
 
-    /// The setting, parsed; `what` says in the error what was expected. Fails with [`StoreError::BadSetting`] when it can't be
-    /// parsed.
+    /// The setting, parsed; `what` is the expected value in the error. Fails with [`StoreError::BadSetting`] when it can't be parsed.
     pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
         self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, what))).transpose()
     }
@@ -94,9 +92,8 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Refuses an opening whose settings give another tier than the one that was asked for, in either direction: a result never
-/// stands under a tier that is not its own. With no tier asked for, the settings decide, and where they are judged against it.
-/// Fails with [`StoreError::BadSetting`].
+/// Refuses settings that give a tier other than the one asked for, weaker or stronger: a result never stands under a wrong tier.
+/// With no tier asked for, the settings decide. Fails with [`StoreError::BadSetting`].
 pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guarantee> {
     match options.guarantee {
         Some(tier) if tier != real && !options.judged => Err(StoreError::BadSetting(format!(
@@ -106,8 +103,7 @@ pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guaran
     }
 }
 
-/// Says that a setting did not take, unless what was read back is what was asked for. Fails with [`StoreError::SettingNotTaken`]
-/// if not.
+/// Fails with [`StoreError::SettingNotTaken`] unless the value that was read back is the one asked for.
 pub fn expect_taken<T: PartialEq + ToString>(name: &str, asked: &T, read_back: &T) -> Result<()> {
     if asked == read_back {
         return Ok(());

@@ -35,7 +35,7 @@ pub enum SettingSource {
 }
 
 impl Setting {
-    /// A value that the engine itself tells.
+    /// A value that the engine reports.
     pub fn read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
     }
@@ -74,7 +74,7 @@ pub struct SettingDef {
     pub is_filled_by_writes: bool,
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
     pub share: Option<Share>,
-    /// The values that are worth a trial where settings are tuned, beside the default.
+    /// Values worth a trial when settings are tuned, besides the default.
     pub tune: &'static [&'static str],
     /// The cost of these values that no figure shows, in half a sentence; empty where there is none.
     pub cost: &'static str,
@@ -168,8 +168,8 @@ impl SettingDef {
         SettingDef { numbered, ..self }
     }
 
-    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` where it counts bytes. What is no size stays
-    /// as it is written, for the store to judge.
+    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` for a setting in bytes. What is no size stays
+    /// as it is, for the store to judge.
     pub fn read(&self, text: &str) -> String {
         match (self.unit, parse_bytes(text)) {
             (Unit::Bytes, Ok(bytes)) => bytes.to_string(),

@@ -15,7 +15,6 @@ pub struct Bare<'a> {
     spec: &'a Spec,
     watch: Watch<'a>,
     base: Resident,
-    /// At the end of the last operation.
     peak: Option<Resident>,
 }
 
@@ -37,8 +36,7 @@ impl<'a> Bare<'a> {
         Ok(())
     }
 
-    /// Ends, while the files are still there: `data_bytes` was laid out in them, and `guarantee` is what a single operation
-    /// survives that has returned. Fails when memory or disk can't be read.
+    /// Ends, while the files are still there: `data_bytes` is their data, and `guarantee` is what a returned operation survives.
     pub fn end(
         self,
         operations: Vec<OperationResult>,

@@ -94,7 +94,7 @@ pub struct Done {
     pub written: Written,
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
-    /// Writes that were acknowledged, and the syncs meanwhile: a promise of `power` is held to them.
+    /// Acknowledged writes with their syncs, to check a promise of `power`.
     pub(crate) acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
     pub expected: Expected,
@@ -109,22 +109,19 @@ pub struct Ran {
     cache_emptied_by: Option<Emptied>,
 }
 
-/// The progress of a run.
 struct Progress {
-    /// The last loading; none since the store was made anew.
+    /// `None` since the store was made anew.
     load: Option<Load>,
-    /// The phases that have been measured, the last one perhaps not to its end.
+    /// Measured phases; the last one may be unfinished.
     phases: Vec<Phase>,
     cache_emptied_by: Option<Emptied>,
 }
 
-/// Why the sessions end.
 enum Next {
     /// The store is full: it must be made anew.
     MakeAnew,
-    /// The values are to be read from a store that was just opened.
+    /// Values are to be read from a store that was just opened.
     OpenCold,
-    /// All is done.
     Finish,
 }
 
@@ -133,15 +130,14 @@ pub struct Prepared<'a> {
     shared: Shared<'a>,
     shares: Shares<'a>,
     batch: Batch,
-    /// All that was loaded.
     loaded: Written,
     acknowledged: Vec<Acknowledged>,
-    /// The machines that have the sessions, where others have.
+    /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
 }
 
 impl Crud {
-    /// Takes all memory that the harness will need. `check` says whether the store keeps what it is given.
+    /// Takes all memory that the harness will need. `check` is whether the store keeps what it is given.
     pub fn prepare<'a>(
         &'a self,
         records: &'a Records,
@@ -164,13 +160,11 @@ impl Crud {
 }
 
 impl Prepared<'_> {
-    /// The sessions are on other machines, where there are any.
     pub(crate) fn spread_over(&mut self, fleet: Option<Fleet>) {
         self.fleet = fleet;
     }
 
-    /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory. Stops at the first
-    /// thing that goes wrong.
+    /// Loads the store and does all operations. Stops at the first thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
@@ -191,7 +185,7 @@ impl Prepared<'_> {
         Ok(Ran { load, phases, cache_emptied_by })
     }
 
-    /// Does what can be done while the store is open, with the same sessions all along: those of this process, or of its clients.
+    /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
     fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, Stop> {
         let Prepared { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
@@ -235,7 +229,6 @@ impl Prepared<'_> {
     }
 }
 
-/// All that loading takes.
 struct Loading<'p, 'a> {
     shared: &'p Shared<'a>,
     shares: &'p Shares<'a>,
@@ -244,7 +237,7 @@ struct Loading<'p, 'a> {
 }
 
 impl Loading<'_, '_> {
-    /// Loads a store that was made anew, and makes it as old as is asked for; the number of records, if it did.
+    /// Loads and ages a new store; gives the number of records, if it did.
     fn load(
         &mut self,
         session: &mut dyn Session,
@@ -273,7 +266,7 @@ impl Loading<'_, '_> {
     }
 }
 
-/// Does the rounds of all phases for as long as the store can stay open; `work` does one, of the phase of this number.
+/// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
 fn rounds<'s>(
     (shared, shares): (&'s Shared<'_>, &Shares<'_>),
     progress: &mut Progress,
@@ -306,7 +299,6 @@ fn rounds<'s>(
     }
 }
 
-/// One round of a phase, on all threads together, which `work` does.
 fn round(
     shared: &Shared<'_>,
     shares: &Shares<'_>,
@@ -324,7 +316,6 @@ fn round(
     Ok(())
 }
 
-/// The writes of a phase, in a word.
 fn written_by(doing: Doing) -> &'static str {
     match doing {
         Doing::One(Operation::Insert) => "inserts",

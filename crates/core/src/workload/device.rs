@@ -1,28 +1,28 @@
-//! Reads and writes of one file, in sequence or at random: what a place gives with no store in the way, beside which the
-//! figures of stores can be read.
+//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores' figures
+//! with.
 //!
-//! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue
-//! depth of 1. What is done as fio does it by default, and what is not:
+//! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue depth
+//! of 1. How it compares with fio:
 //!
 //! - **The file** is written in full and synced before the clock starts, for writes too (fio's `overwrite=1`): no block is the
 //!   first at its place. Its content is random.
-//! - **Sequential**: block after block, from the start again after the end. Threads have regions of the file, of equal size
+//! - **Sequential**: block after block, from the start again after the end. Threads have regions of equal size
 //!   (`offset_increment`).
-//! - **Random**: every block of the file once, in a seeded order, before any comes again (fio without `norandommap`). Threads
-//!   share one such order; fio's jobs have one each.
-//! - **What is written** is random, too, and no two blocks are alike, so that nothing is won by compressing them or by keeping
-//!   one for several (`scramble_buffers`).
-//! - **The page cache**: cold, the file is dropped from it before the clock starts (`invalidate=1`, fio's default); else it
-//!   is read into it (`pre_read=1`). Cold reads end with the file: what is read again would not be cold. Random blocks
-//!   smaller than a page share theirs, so that later ones are found there.
-//! - **Reading ahead**: the kernel is told which pattern to expect, by `posix_fadvise` (`fadvise_hint=1`).
-//! - **Syncs** are counted by the thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; syncs
-//!   are also recorded alone.
-//! - **The final sync** of writes is timed on its own (fio's `end_fsync=1` adds it to the time that its bandwidth is over).
-//! - **Rates** are over wall time, with what lies between the calls, as fio's are.
+//! - **Random**: every block once, in a seeded order, before any comes again (fio without `norandommap`). Threads share one such
+//!   order; fio's jobs have one each.
+//! - **Written data** are random, and no two blocks are alike, so that compression and deduplication win nothing
+//!   (`scramble_buffers`).
+//! - **The page cache**: if cold, the file is dropped from it before the clock starts (`invalidate=1`, fio's default); else it is
+//!   read into it (`pre_read=1`). Cold reads end with the file: a second read would not be cold. Random blocks smaller than a
+//!   page share theirs, so that later ones are found there.
+//! - **Reading ahead**: `posix_fadvise` gives the kernel the pattern (`fadvise_hint=1`).
+//! - **Syncs** are counted by thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; syncs are
+//!   also recorded alone.
+//! - **The final sync** of writes is timed separately (fio's `end_fsync=1` adds it to the time of its bandwidth).
+//! - **Rates** are over wall time, with what lies between calls, as fio's are.
 //!
-//! Calls are made to the kernel directly, so that counting syncs ([`crate::measure::syncs`]) costs them nothing: the counters
-//! of the process don't hold those of this workload, [`Measured`] does.
+//! System calls are made directly, so that counting syncs ([`crate::measure::syncs`]) costs nothing: the process's counters lack
+//! this workload's, which [`Measured`] has.
 
 mod buffer;
 pub mod fault;
@@ -51,30 +51,25 @@ use crate::measure::series::Series;
 use crate::result::{Requests, Second};
 use crate::workload::crew::{self, own};
 
-/// The measurements.
 #[derive(Debug)]
 pub struct Measured {
-    /// Blocks that were read or written.
     pub operations: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// From the first thread's begin to the last one's end, without the final sync.
     pub wall: Duration,
-    /// Latencies of the operations, each with the sync that followed it.
     pub latencies: Latencies,
-    /// Latencies of the syncs between the writes alone; how many there were.
+    /// Latencies of syncs between writes.
     pub syncs: Option<Latencies>,
-    /// The time that it took to make all durable that was written, after the last operation; `None` for reads.
+    /// The sync after the last operation; `None` for reads.
     pub final_sync: Option<Duration>,
-    /// The requests that a simulated disk answered meanwhile, if the file is on one.
     pub disk: Option<Requests>,
-    /// The figures of each second, where it took more than one.
+    /// For more than one second.
     pub series: Vec<Second>,
-    /// The share of the threads' time that was spent between the calls.
+    /// The share of the threads' time between calls.
     pub harness_share: f64,
 }
 
-/// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
+/// A file that is laid out, and deleted on drop if not by [`Prepared::finish`].
 #[derive(Debug)]
 pub struct Prepared {
     spec: Spec,
@@ -82,8 +77,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the file in `directory`, and lays it out. Fails when the spec can be measured nowhere; when the file can't be made
-    /// there.
+    /// Makes and lays out the file. Fails when the spec can be measured nowhere, or the file can't be made.
     pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
         if let Some(unsupported) = spec.unsupported() {
             return Err(unsupported.into());
@@ -91,7 +85,7 @@ impl Prepared {
         Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
     }
 
-    /// Reads or writes the file. Fails when the place can't do what the spec asks for; at the first operation that fails.
+    /// Fails when the location can't do what the spec asks for, and at the first operation that fails.
     pub fn measure(&self, clock: &Clock) -> Result<Measured, Error> {
         let Prepared { spec, target } = self;
         self.set_cache()?;
@@ -133,12 +127,11 @@ impl Prepared {
         })
     }
 
-    /// Deletes the file.
     pub fn finish(self) -> Result<(), Error> {
         self.target.delete()
     }
 
-    /// Past the page cache, pages that are in it would be in the way.
+    /// For direct I/O, cached pages would be in the way.
     fn set_cache(&self) -> Result<(), Error> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
     }

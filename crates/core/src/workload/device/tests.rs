@@ -22,7 +22,7 @@ fn spec(pattern: Pattern) -> Spec {
     }
 }
 
-/// A directory on a disk, where the sources lie on one.
+/// On a disk, if the sources are on one.
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
 }
@@ -31,7 +31,6 @@ fn is_empty(directory: &Path) -> bool {
     fs::read_dir(directory).unwrap().next().is_none()
 }
 
-/// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
 fn run(spec: &Spec, directory: &Path) -> Result<Measured, Error> {
     let prepared = Prepared::new(spec, directory)?;
     let measured = prepared.measure(&Clock::new())?;
@@ -39,7 +38,7 @@ fn run(spec: &Spec, directory: &Path) -> Result<Measured, Error> {
     Ok(measured)
 }
 
-/// Runs a spec in a folder of its own, where nothing may be left; `None`, and told, where the place can't do it.
+/// Runs a spec in a folder, in which nothing may be left; `None`, and printed, if the location can't do it.
 fn measured(spec: &Spec) -> Option<Measured> {
     let directory = directory();
     let result = run(spec, directory.path());
@@ -54,7 +53,6 @@ fn measured(spec: &Spec) -> Option<Measured> {
     }
 }
 
-/// The file before and after it was measured.
 fn contents(spec: &Spec) -> Option<(Vec<u8>, Vec<u8>)> {
     let directory = directory();
     let prepared = Prepared::new(spec, directory.path()).unwrap();
@@ -115,7 +113,6 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
     }
 }
 
-/// The content of a file that was written to once is the pool's, block by block.
 #[test]
 fn what_is_written_is_what_was_made_to_be_written() {
     let (before, after) = contents(&spec(Pattern::SeqWrite)).unwrap();
@@ -188,8 +185,7 @@ fn direct_leaves_the_page_cache_alone() {
     }
 }
 
-/// A file that lives in memory alone can't be read past it: a kernel's tmpfs refuses `O_DIRECT`, or takes it and keeps the file in
-/// memory all the same.
+/// A file in memory can't be read past it: a kernel's tmpfs refuses `O_DIRECT`, or takes it and keeps the file in memory all the same.
 #[test]
 fn memory_is_no_device() {
     let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
