@@ -10,7 +10,6 @@ mod trial;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
@@ -24,7 +23,7 @@ use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::clients::Fleet;
 use crate::workload::crew;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
 use crate::workload::mix::Doing;
@@ -40,23 +39,10 @@ use shared::{Shared, Shares};
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "crud",
     help: "insert, get, update and remove single records of a store",
-    axes: &[
-        Axis::STORE,
-        Axis::RECORD_SIZE,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::AGE,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-        Axis::CACHE,
-    ],
+    axes: axes!(
+        STORE RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK MACHINE BACKGROUND AGE THREADS RATE TUNING
+        COMPRESSION CACHE
+    ),
     parameters: &[
         "operations",
         "order",

@@ -49,6 +49,12 @@ pub(crate) type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ende
 /// Seconds of a trial, estimated from a rehearsal of its cell; `None` if that shows nothing.
 pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
 
+/// The axes with these names: `axes!(STORE RECORDS)`.
+macro_rules! axes {
+    ($($name:ident)*) => { &[$($crate::axis::Axis::$name),*] };
+}
+pub(crate) use axes;
+
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Headline {

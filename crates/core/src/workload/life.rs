@@ -22,7 +22,6 @@ use self::giving_back::Remains;
 use self::lane::{KINDS, Lane, Order};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
@@ -35,7 +34,7 @@ use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
@@ -49,24 +48,10 @@ use crate::workload::stop::Stop;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "life",
     help: "write a set of constant size many times over, then remove most of it: speed, pauses and files as a store grows old",
-    axes: &[
-        Axis::STORE,
-        Axis::CHURN,
-        Axis::READER,
-        Axis::WRITER,
-        Axis::GIVING_BACK,
-        Axis::THREADS,
-        Axis::RECORD_SIZE,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-    ],
+    axes: axes!(
+        STORE CHURN READER WRITER GIVING_BACK THREADS RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK
+        MACHINE BACKGROUND TUNING COMPRESSION
+    ),
     parameters: &["turnover", "until_steady", "bursts", "burst_period", "equal_cache", "batch", "after_load"],
     operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
     reason: parameters::reason,

@@ -15,9 +15,8 @@ mod player;
 mod trial;
 mod values;
 
-use crate::axis::Axis;
 use crate::result::OVERALL;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -29,18 +28,7 @@ pub const SPEED_REACHED: &str = "replay.speed_reached";
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "replay",
     help: "play the operations of a trace on a store",
-    axes: &[
-        Axis::STORE,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-        Axis::MACHINE,
-    ],
+    axes: axes!(STORE DATA GUARANTEE PLACE DISK BACKGROUND THREADS TUNING COMPRESSION MACHINE),
     parameters: &[
         "trace",
         "trace_format",

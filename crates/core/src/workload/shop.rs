@@ -23,14 +23,13 @@ mod warm;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::crew::own;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
@@ -46,20 +45,7 @@ use steps::Ran;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "shop",
     help: "a shop's transactions on customers, products and orders, inside memory and outside it",
-    axes: &[
-        Axis::STORE,
-        Axis::DATA_SIZE,
-        Axis::INDEX,
-        Axis::LOAD_ORDER,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE DATA_SIZE INDEX LOAD_ORDER GUARANTEE PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING),
     parameters: &["operations", "duration", "shares", "epoch", "equal_cache", "after_load"],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
     reason: parameters::reason,

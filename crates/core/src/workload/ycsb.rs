@@ -22,7 +22,6 @@ mod versions;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
@@ -32,7 +31,7 @@ use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
@@ -49,23 +48,10 @@ use shared::Shared;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "ycsb",
     help: "YCSB's workloads: reads, updates, inserts, scans and read-modify-writes by weight",
-    axes: &[
-        Axis::STORE,
-        Axis::WORKLOAD,
-        Axis::DISTRIBUTION,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::AGE,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-    ],
+    axes: axes!(
+        STORE WORKLOAD DISTRIBUTION RECORDS DATA GUARANTEE PLACE DISK MACHINE BACKGROUND AGE THREADS
+        RATE TUNING COMPRESSION
+    ),
     parameters: &[
         "operations",
         "duration",

@@ -102,7 +102,7 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
     })
 }
 
-/// Runs an action, alone on the journal if the file belongs to it.
+/// Runs an action on a file, under the journal's lock if it belongs to the journal.
 fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut Known, A) -> T) -> T {
     let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();

@@ -45,7 +45,7 @@ impl Spec {
         u64::from(self.threads.max(1))
     }
 
-    /// Whether reads bypass no cache but must find nothing there, so that no block may be read twice.
+    /// Whether blocks are read through an emptied page cache, so that none may be read twice.
     pub(super) fn reads_cold(&self) -> bool {
         self.cold && !self.pattern.writes() && !self.io.is_direct()
     }

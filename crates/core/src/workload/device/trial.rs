@@ -11,7 +11,7 @@ use crate::store::Guarantee;
 use crate::units::parse_bytes;
 use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
@@ -19,19 +19,7 @@ use crate::workload::stop::Stop;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "device",
     help: "read and write one file, in sequence or at random: what a place gives with no store in the way",
-    axes: &[
-        Axis::PATTERN,
-        Axis::BLOCK_SIZE,
-        Axis::FILE_SIZE,
-        Axis::IO,
-        Axis::SYNC,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::CACHE,
-    ],
+    axes: axes!(PATTERN BLOCK_SIZE FILE_SIZE IO SYNC PLACE DISK MACHINE BACKGROUND THREADS CACHE),
     parameters: &["operations", "duration"],
     operations: &["read", "write", "sync"],
     reason,

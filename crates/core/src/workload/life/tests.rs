@@ -27,7 +27,7 @@ fn trial_with(
 }
 
 fn trial_on(
-    axes: &[(Axis, &str)],
+    axes: axes!(),
     more: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),

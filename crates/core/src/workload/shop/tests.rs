@@ -15,7 +15,7 @@ use crate::workload::spec::{Asked, Ended, Spec};
 
 fn trial(
     store: StoreDef,
-    axes: &[(Axis, &str)],
+    axes: axes!(),
     parameters: &[(&str, &str)],
 ) -> std::result::Result<Measured, Ended> {
     let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];

@@ -16,14 +16,13 @@ use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
 use super::{KINDS, Lane, Phase, phases, results};
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measured};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::parameter::AfterLoad;
@@ -35,18 +34,7 @@ use crate::workload::stop::Stop;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "androbench",
     help: "insert, update and delete rows of an application's table in SQL transactions",
-    axes: &[
-        Axis::STORE,
-        Axis::ROWS,
-        Axis::STATEMENTS,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::RATE,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE ROWS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND RATE TUNING),
     parameters: &["operations", "body", "equal_cache", "after_load"],
     operations: &["insert", "update", "delete"],
     reason: parameters::reason,

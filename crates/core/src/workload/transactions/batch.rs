@@ -12,7 +12,6 @@ use self::parameters::BatchParameters;
 use self::play::Play;
 use self::table::{Records, Rows, Table};
 use super::{KINDS, Lane, phases, results};
-use crate::axis::Axis;
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measured, Stored};
@@ -20,7 +19,7 @@ use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
@@ -29,17 +28,7 @@ use crate::workload::stop::Stop;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "batch",
     help: "insert, select and delete the rows of a small table in large transactions",
-    axes: &[
-        Axis::STORE,
-        Axis::TRANSACTIONS,
-        Axis::STATEMENTS,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE TRANSACTIONS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND TUNING),
     parameters: &["rest", "equal_cache"],
     operations: &["insert", "select", "delete"],
     reason: parameters::reason,

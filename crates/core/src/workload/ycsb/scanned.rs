@@ -62,7 +62,7 @@ impl Scanned {
     }
 
     /// Checks a scan of `length` records from `from` on. The first `there` records existed before it began; later ones may show.
-    /// `shown` is the store's count. The error says what is wrong.
+    /// `told` is the store's count. The error says what is wrong.
     pub fn check(
         &mut self,
         shared: &Shared<'_>,

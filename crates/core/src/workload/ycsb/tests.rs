@@ -9,12 +9,7 @@ use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
 /// A small trial with these axes and properties.
-fn trial(
-    store: &StoreDef,
-    workload: &str,
-    axes: &[(Axis, &str)],
-    properties: &str,
-) -> Result<Measured, Ended> {
+fn trial(store: &StoreDef, workload: &str, axes: axes!(), properties: &str) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
