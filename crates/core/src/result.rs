@@ -209,7 +209,7 @@ pub struct BackgroundReport {
     pub unit: String,
     /// Its progress during the trial.
     pub progress: f64,
-    /// The share of the trial's time during which it made progress: 1 where it was at work throughout.
+    /// The share of the trial's time during which it made progress: 1 if it was at work throughout.
     pub at_work_share: f64,
 }
 
@@ -236,7 +236,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Puts the cause before what a trial said of its end, where it did not end well.
+    /// Puts the cause before what a trial reported about a bad end.
     pub fn blame(&mut self, reason: Failure, why: &str) {
         let (said, log) = match self {
             Outcome::Ok => return,
@@ -313,7 +313,7 @@ pub struct Measured {
     /// The records handed to the store over the whole trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// The block device under the location, where it is known.
+    /// The block device under the location, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
     /// All processors of the machine during the trial.
@@ -337,7 +337,7 @@ pub struct Measured {
     /// The check of faults; absent where none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_check: Option<FaultCheck>,
-    /// The time of opening after a kill; absent where it was not asked for.
+    /// The time of opening after a kill; absent if not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_check: Option<RecoveryCheck>,
     /// What `life` found when most records were removed and space was reclaimed.
@@ -399,7 +399,7 @@ pub struct Counters {
     /// The duration of the phase, in nanoseconds; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
-    /// The requests that the simulated disk answered meanwhile, whoever made them; absent where there is none, and in older results.
+    /// The requests that the simulated disk answered meanwhile, whoever made them; absent without one, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<Requests>,
 }
@@ -450,7 +450,7 @@ pub struct Load {
     /// Counters of the process over the loading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// The writes after it that made the set old, where there were any.
+    /// The writes that aged the set afterwards, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
     /// The rest after it; absent where operations began at once, as in all older results.
@@ -484,7 +484,7 @@ pub struct OperationResult {
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
     pub sum_ns: u64,
-    /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent where it is `sum_ns`.
+    /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent if it is `sum_ns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_over_ns: Option<u64>,
     /// The share of the threads' wall time that the harness spent between calls of a closed loop, 0 to 1.
@@ -519,7 +519,7 @@ pub struct OperationResult {
     /// The requests to a simulated disk, if the operation has no counters: its phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_disk: Option<PhaseDisk>,
-    /// Second by second, where it took longer than one.
+    /// Second by second, if it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,
     /// Epoch by epoch, where the workload has epochs.

@@ -61,7 +61,7 @@ fn colour(text: &str) -> Option<usize> {
     numbers[end..].starts_with('m').then_some("\u{1b}[".len() + end + 1)
 }
 
-/// A piece of wrong input in quotes, for a message: cut where it is long.
+/// A piece of wrong input in quotes, for a message, shortened if it is long.
 pub fn quoted(text: &str) -> String {
     let text = &*without_user(text);
     if text.chars().nth(PIECE).is_none() {
@@ -71,7 +71,7 @@ pub fn quoted(text: &str) -> String {
     format!("{start:?}{GAP}")
 }
 
-/// A piece of wrong input as it is: cut where it is long.
+/// A piece of wrong input, shortened if it is long.
 pub fn piece(text: &str) -> Cow<'_, str> {
     let text = without_user(text);
     match text.char_indices().nth(PIECE) {

@@ -173,7 +173,7 @@ pub trait Store: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// The engine's own statistics, where it offers them.
+    /// The engine's own statistics, if it has any.
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
@@ -319,7 +319,7 @@ pub type OpenFn = &'static (dyn Fn(&OpenOptions<'_>) -> Result<Box<dyn Store>> +
 pub struct ServerDef {
     /// How the one who cleans up recognises its processes, and what they leave.
     pub known: server::Known,
-    /// A sentence that says what this machine lacks to run it, and what to install; `None` where it has all.
+    /// What this machine lacks to run it, and what to install; `None` if it has all.
     pub lacks: fn() -> Option<String>,
     /// Makes the files of a new server in the store's folder, as an administrator would do once, unmeasured. Existing files stay,
     /// and opening makes missing ones.
@@ -328,7 +328,7 @@ pub struct ServerDef {
     pub start_s: f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
-    /// The user where such a URL names none; `None` where it must.
+    /// The user that a URL without one means; `None` if the URL must name one.
     pub user: Option<&'static str>,
     /// Says within seconds whether the running server of a URL lets a session in.
     pub reach: fn(&str) -> Result<()>,
@@ -363,7 +363,7 @@ pub struct StoreDef {
     pub settings: &'static [SettingDef],
     /// Code that opens it in an application, for `storebench advise`: a template for its settings (docs/adding-a-store.md).
     pub snippet: Option<&'static str>,
-    /// The same in Python.
+    /// The code in Python.
     pub python: Option<&'static str>,
     /// The function that finds the findings of power cuts, by guarantee, from the store's name.
     pub evidence: fn(&str) -> &'static [Evidence],
@@ -396,7 +396,7 @@ impl StoreDef {
         open: Err("it has no code"),
     };
 
-    /// The same with findings of power cuts.
+    /// Adds findings of power cuts.
     #[must_use]
     pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
         StoreDef { evidence, ..self }

@@ -86,10 +86,10 @@ pub struct Counts {
     pub late_ns_p99: Nanos,
     /// Processor time of the server, in nanoseconds.
     pub processor_ns: Nanos,
-    /// Entries of its log, where it keeps one.
+    /// Entries of its log, if it keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logged: Option<u64>,
-    /// Requests that its fault has struck, where it has one.
+    /// Requests that its fault has struck, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck: Option<u64>,
 }

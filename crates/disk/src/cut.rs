@@ -131,7 +131,7 @@ impl Log {
         self.entries[piece.entry].request.at + piece.from
     }
 
-    /// The same state, however it was reached: the flush before it, and the pieces after that which were written.
+    /// What makes states the same, however they were reached: the flush before, and the written pieces after it.
     pub fn identity(&self, cut: &Cut, whole: u64) -> (usize, Vec<Piece>) {
         let kept = self.open(cut.at, whole).into_iter().filter(|piece| !cut.lost.contains(piece));
         (self.since_flush(cut.at).start, kept.collect())
@@ -176,7 +176,7 @@ impl Log {
         Log::replay_each(self.entries.iter().map(Ok), cut, write)
     }
 
-    /// The same of entries that are read one after the other.
+    /// Replays entries that are read one after the other.
     pub fn replay_each<E: Borrow<Entry>>(
         entries: impl Iterator<Item = io::Result<E>>,
         cut: &Cut,

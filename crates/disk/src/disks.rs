@@ -56,7 +56,7 @@ pub struct Disk {
     /// A disk behind a network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The same time for every request of a kind.
+    /// A disk that takes the same time for every request of a kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed: Option<Fixed>,
     /// Where its parameters come from, by name.

@@ -361,7 +361,7 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
-    // One build at a time. Where a file system knows no locks, two do the same in folders of their own.
+    // One build at a time. On file systems without locks, two do the same work in separate folders.
     let lock = File::create(cache.join(format!(".{feature}.lock")))?;
     let is_alone = lock.lock().is_ok();
     let begun = format!(".building-{feature}-");

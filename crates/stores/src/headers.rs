@@ -51,7 +51,7 @@ impl Library {
         for statement in statements {
             if let Some(function) = statement.strip_prefix("fn ") {
                 let (name, signature) = function.split_at(function.find('(').unwrap());
-                // Those of our own code in C++ are in no header.
+                // Our own C++ functions are in no header.
                 if !name.starts_with("sb_") {
                     writeln!(c, "extern {};", declared(name, signature, &opaque)).unwrap();
                 }

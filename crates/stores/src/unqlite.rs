@@ -198,7 +198,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // SAFETY: the handle is open; this option takes one int.
         check(db, unsafe { ffi::unqlite_config(db.as_ptr(), UNQLITE_CONFIG_MAX_PAGE_CACHE, pages) })?;
     }
-    // The engine opens its file with the first call that needs it: that should be here, where it may fail.
+    // The engine opens its file with the first call that needs it: make that call here, where it may fail.
     store.fetch(b"-", &mut Vec::new())?;
     store.check_page_size()?;
     Ok(Box::new(store))

@@ -66,7 +66,7 @@ impl FileSystem {
         self.options.join(",")
     }
 
-    /// The name of the directory that its image lies in, where it is said.
+    /// The name of the directory that its image lies in, if given.
     pub fn within(&self) -> Option<&str> {
         self.within.as_deref()
     }

@@ -267,7 +267,7 @@ fn is_cgroup(folder: &Folder) -> bool {
 }
 
 impl OwnGroup {
-    /// The cgroup, as the trial is told of it.
+    /// The cgroup as the trial knows it.
     pub fn group(&self) -> &Group {
         &self.group
     }
@@ -457,7 +457,7 @@ mod tests {
             fs::create_dir(folder(name)).unwrap();
         }
         let home = Home { folder: top.path().into(), version: Version::V2, own: folder("own") };
-        // Of a run in another container.
+        // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();
         assert_eq!(try_lock(&held).unwrap(), Lock::Taken);

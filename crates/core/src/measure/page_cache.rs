@@ -97,7 +97,7 @@ pub(crate) fn fill_with_program() -> io::Result<()> {
     let mut read = vec![0; READ_BYTES as usize];
     for map in mapped.0.iter().filter(|map| !map.perms.contains(MMPermissions::WRITE)) {
         let MMapPath::Path(path) = &map.pathname else { continue };
-        // One that was replaced meanwhile, or that this user may not read, stays where it is.
+        // A file that was replaced meanwhile, or that this user may not read, stays as it is.
         let Ok(file) = File::open(path) else { continue };
         let end = map.offset + (map.address.1 - map.address.0);
         let mut at = map.offset;

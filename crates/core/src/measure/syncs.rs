@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn results_and_error_numbers_pass_through() {
         let of = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
-        // SAFETY: -1 is no descriptor, which the calls only tell.
+        // SAFETY: -1 is no descriptor, and the calls only report that.
         unsafe {
             assert_eq!(of(libc::fsync(-1)), (-1, Some(libc::EBADF)));
             assert_eq!(of(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));

@@ -70,7 +70,7 @@ impl Pool {
 
 pub(crate) fn pool_bytes(data: Data, size: SizeRange) -> u64 {
     let least = match data {
-        // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
+        // Every value has its own mask, so that slices of a small pool, which stays in the processor's cache, do.
         Data::Incompressible => 16 << 10,
         Data::Compressible => 1 << 20,
     };

@@ -101,7 +101,7 @@ pub enum Harm {
     Lost,
     /// The store needs a hand before it opens or works.
     ByHand,
-    /// The same before anything was acknowledged.
+    /// The store needs a hand, before anything was acknowledged.
     Created,
     /// A value is torn.
     Torn,
@@ -170,7 +170,7 @@ pub struct BadState {
     pub number: u64,
     /// The finding.
     pub finding: Finding,
-    /// The same in words, with what was found.
+    /// The finding for people, with details.
     pub message: String,
     /// The log's entries before the cut, and the pieces after the last flush that were not written.
     pub cut: Cut,
@@ -290,7 +290,7 @@ impl Control {
     }
 }
 
-/// States of one kind, and those of them in which something was found.
+/// States of one kind, and how many of them have a finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caught {
     /// States that were looked at.
@@ -336,7 +336,7 @@ pub struct Cuts {
     /// The states cut before anything was acknowledged; older results lack them.
     #[serde(default)]
     pub unacknowledged: BTreeMap<Finding, u64>,
-    /// The same by the part of the history in which they were cut.
+    /// The counts by the part of the history in which the states were cut.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, Caught>,
     /// The number of lost acknowledged steps, for each state that lost the newest.
@@ -348,7 +348,7 @@ pub struct Cuts {
     /// The time that opening took in each state in which it did not fail, in nanoseconds, on a disk that takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_ns: Vec<u64>,
-    /// States in which the engine's own check of its files found no fault; 0 where it has none.
+    /// States in which the engine's own check of its files found no fault; 0 if it has no such check.
     #[serde(default)]
     pub verified: u64,
     /// The controls, by what is wrong.

@@ -237,7 +237,7 @@ pub enum KillCheck {
 /// Other work during the steps, once in each round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alongside {
-    /// The work, in the engine's words where it is a backup.
+    /// The work; for a backup, in the engine's words.
     pub by: String,
     /// The time that it took in each round, in nanoseconds.
     pub took_ns: Vec<u64>,
@@ -317,7 +317,7 @@ pub struct Burst {
 pub struct Fragmentation {
     /// The times of scans over all records after loading, in nanoseconds; none where the store has no order.
     pub fresh_scans_ns: Vec<u64>,
-    /// The same at the end.
+    /// Times of scans at the end.
     pub aged_scans_ns: Vec<u64>,
     /// The files at the end, if the file system reports their extents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -344,7 +344,7 @@ pub struct GivingBack {
     pub remove_ns: u64,
     /// The store's files afterwards.
     pub disk: Disk,
-    /// The outcome of the engine's own way to give space back; nothing where it has none.
+    /// The result of the engine's own way to reclaim space; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted: Option<Compacted>,
 }
@@ -360,7 +360,7 @@ pub struct Compacted {
     pub peak_bytes: u64,
     /// The files afterwards.
     pub disk: Disk,
-    /// The calls of others meanwhile, where there were to be any.
+    /// The calls of others meanwhile, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meanwhile: Option<Meanwhile>,
 }
@@ -445,7 +445,7 @@ pub struct Reopened {
     /// Memory that was resident after it, above that before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// The time that closing took, in nanoseconds, where it was closed.
+    /// Nanoseconds of closing it, if it was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_ns: Option<u64>,
 }

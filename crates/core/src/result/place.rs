@@ -68,7 +68,7 @@ pub struct PlaceInfo {
     /// The file system that each trial has there, in an image, as plans write it: `ext4:4096,noatime`. The device is the directory's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<FileSystem>,
-    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
+    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; absent if it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// What holds its bytes; unknown in older results.

@@ -398,7 +398,7 @@ mod tests {
             let left_out = LeftOut { cell: Cell::default(), reason };
             let written = serde_json::to_string(&left_out).unwrap();
             assert_eq!(serde_json::from_str::<LeftOut>(&written).unwrap(), left_out, "{written}");
-            // The same from a run of format 1.
+            // The reason in a run of format 1.
             let old: LeftOut =
                 serde_json::from_value(serde_json::json!({ "cell": {}, "reason": sentence })).unwrap();
             assert_eq!(old.reason.to_string(), sentence);

@@ -21,7 +21,7 @@ pub struct Known {
 pub struct Segment {
     /// Its key.
     pub key: i32,
-    /// Its number, which may be another's by now; `None` where it was not noted.
+    /// Its number, which may be another's by now; `None` if it was not noted.
     pub number: Option<i32>,
 }
 

@@ -13,7 +13,7 @@ pub struct StoreBuild {
     /// Whether the engine checks its assertions. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertions: Option<bool>,
-    /// Why such a build takes no place in a ranking, in a few words; absent where it takes its place.
+    /// Why such a build is not ranked, in a few words; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_ranked: Option<String>,
 }

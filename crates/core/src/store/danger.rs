@@ -18,7 +18,7 @@ pub enum Loss {
     /// The store may be damaged, or refuse to open.
     #[serde(alias = "damages")]
     Whole,
-    /// The same where the file system orders writes badly; the engine's authors call the chance very small.
+    /// The store may be damaged or refuse to open if the file system orders writes badly; the engine's authors call the chance very small.
     #[serde(alias = "rarely-damages")]
     RarelyWhole,
     /// The store may refuse to open until a hand repairs it; what was acknowledged is there.
@@ -101,7 +101,7 @@ impl Danger {
     /// A kill costs nothing, a power cut the newest writes.
     pub const NEWEST: &'static [Danger] = &[Danger::of(Loss::Nothing, Loss::Newest, "")];
 
-    /// The same, where a later one may be kept and an earlier one lost.
+    /// A kill costs nothing; a power cut may keep a later write and lose an earlier one.
     pub const HOLES: &'static [Danger] =
         &[Danger::of(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
 

@@ -43,7 +43,7 @@ impl Evidence {
         self.harms[harm as usize].unwrap_or_default()
     }
 
-    /// The kinds of harm that it shows and that are dangers; none where it may all have been done before anything was acknowledged.
+    /// The kinds of harm that are dangers; none if all of it may have come before anything was acknowledged.
     pub fn dangers(&self) -> impl Iterator<Item = Harm> {
         let is_known = |harm: Harm| harm != Harm::ByHand || self.harms[Harm::Created as usize].is_some();
         let is_shown = move |harm: &Harm| self.of(*harm) > 0 && is_known(*harm);

@@ -27,17 +27,17 @@ impl Share {
         Share { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
     }
 
-    /// The same with so many of these parts.
+    /// Takes so many of these parts.
     pub const fn times(self, parts: u64) -> Share {
         Share { part: (parts, self.part.1), ..self }
     }
 
-    /// The same, where another setting has this value.
+    /// Takes the part only if another setting has this value.
     pub const fn only_with(self, name: &'static str, value: &'static str) -> Share {
         Share { only_with: Some((name, value)), ..self }
     }
 
-    /// The same for an engine that takes multiples of so many bytes.
+    /// Rounds to multiples of so many bytes, for engines that need that.
     pub const fn in_steps(self, step: u64) -> Share {
         Share { step, ..self }
     }
@@ -47,7 +47,7 @@ impl Share {
         Share { by_session: true, ..self }
     }
 
-    /// The same, which the setting takes in another form than as a number of bytes.
+    /// Writes the setting in another form than as a number of bytes.
     pub const fn written(self, write: fn(u64) -> String) -> Share {
         Share { write, ..self }
     }

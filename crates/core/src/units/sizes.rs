@@ -61,7 +61,7 @@ impl Sizes {
         &self.parts[..self.count]
     }
 
-    /// The range, where there is only one.
+    /// The range, if there is only one.
     pub fn even(&self) -> Option<SizeRange> {
         match self.parts() {
             [one] => Some(one.range),
@@ -127,7 +127,7 @@ impl Sizes {
         self.largest()
     }
 
-    /// The same with all sizes changed alike; none gets smaller than 1.
+    /// Changes all sizes alike; none gets smaller than 1.
     pub fn scaled(&self, scale: impl Fn(u64) -> u64) -> Sizes {
         let mut scaled = *self;
         for part in &mut scaled.parts[..self.count] {

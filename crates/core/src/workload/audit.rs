@@ -313,7 +313,7 @@ pub fn room(estimate_s: f64) -> Duration {
 /// Doubts about a trial's figures, though nothing that was read back was wrong.
 pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    // Keys don't count: those could be told from a number. A folder takes some bytes itself, unless the data are elsewhere.
+    // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
     let is_here = disk.allocated_bytes > 0 || disk.files > 0;
     if is_here && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
         let reason = format!(

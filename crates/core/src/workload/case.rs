@@ -21,9 +21,9 @@ pub struct Case<'a> {
     pub settings: &'a BTreeMap<String, BTreeMap<String, String>>,
     /// A cell with as many bytes of data is left out.
     pub size_limit: u64,
-    /// The memory that the cell's machine is limited to, in bytes, where it is.
+    /// The limit on the memory of the cell's machine, in bytes, if any.
     pub memory_limit: Option<u64>,
-    /// The number of clients over which its sessions are spread; 0 where it has them itself.
+    /// The number of clients over which its sessions are spread; 0 without clients.
     pub clients: usize,
 }
 
@@ -99,13 +99,13 @@ impl Case<'_> {
         }
     }
 
-    /// Bytes that its store keeps in memory alone, of so many that it holds: all, where it has nowhere else for them.
+    /// How many of `held_bytes` its store keeps in memory alone: all, if it has nowhere else for them.
     pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
         let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
         if in_memory { held_bytes } else { 0.0 }
     }
 
-    /// The capabilities of its store with its settings; `None` where it is not known.
+    /// The capabilities of its store with its settings; `None` for an unknown store.
     pub fn capabilities(&self) -> Option<Capabilities> {
         let settings = self.own_settings();
         let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -135,7 +135,7 @@ impl Case<'_> {
         if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
-    /// The seconds that its store takes to start and end, where it is a server of the trial's own.
+    /// Seconds that its store takes to start and end, if it is a private server.
     pub fn server_start_s(&self) -> f64 {
         let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
         server.map_or(0.0, |server| server.start_s)

@@ -23,7 +23,7 @@ use crate::workload::stop::Stop;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Visit {
-    /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
+    /// Copies it into a buffer, as most applications do, unless the session does ([`Session::copied`]).
     Copy,
     /// Reads a byte of every cache line where it lies.
     Touch,

@@ -181,7 +181,7 @@ impl Parameters {
         self.names().next().is_none()
     }
 
-    /// The same with another value. Fails as [`Parameters::set`] does.
+    /// Sets one value. Fails as [`Parameters::set`] does.
     pub fn with(mut self, name: &str, text: &str) -> Result<Parameters, String> {
         self.set(name, text)?;
         Ok(self)

@@ -46,7 +46,7 @@ pub struct Spec {
     pub disk: Option<PathBuf>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
-    /// The memory that its machine is limited to, in bytes, where it is: data can be made relative to it.
+    /// The limit on its machine's memory, in bytes, if any: data can be made relative to it.
     #[serde(default)]
     pub memory_limit: Option<u64>,
     /// The limits that it is held to.
@@ -61,7 +61,7 @@ pub struct Spec {
     /// The library that its store comes from, if any: the process loads it.
     #[serde(default)]
     pub library: Option<Library>,
-    /// The hosts of the clients that have its sessions; this process has them where there is none.
+    /// The hosts of the clients that have its sessions; empty if this process has them.
     #[serde(default)]
     pub clients: Vec<String>,
 }
@@ -98,7 +98,7 @@ pub enum KillPart {
 pub struct RecoverPart {
     /// The records that the store has.
     pub records: u64,
-    /// Those that it adds.
+    /// The number of records that it adds.
     pub adds: u64,
     /// Whether the kernel's memory was emptied before it.
     pub is_cold: bool,

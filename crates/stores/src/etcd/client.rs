@@ -1,4 +1,4 @@
-//! A session with etcd: records below a beginning of their own, as it has no tables and takes no empty keys.
+//! A session with etcd: records below a key prefix, as it has no tables and takes no empty keys.
 
 use std::collections::HashMap;
 use std::fs;

@@ -109,7 +109,7 @@ impl Environment<Mdbx> {
 
     pub fn info(&self) -> Result<MDBX_envinfo> {
         let mut info = MDBX_envinfo::default();
-        // SAFETY: the environment is open; the library writes as much as it is told, or refuses another size.
+        // SAFETY: the environment is open; the library writes as much as the given size, or refuses it.
         check::<Mdbx>(unsafe {
             ffi::mdbx_env_info_ex(self.as_ptr(), ptr::null(), &mut info, size_of::<MDBX_envinfo>())
         })?;

@@ -85,7 +85,7 @@ impl Server for Mysql {
         let mut arguments = vec![
             "--no-defaults".to_owned(),
             format!("--datadir={}", data.display()),
-            // Several at once meet in /tmp, where it puts tables by the same names.
+            // Several servers would meet in /tmp, where each makes tables with the same names.
             format!("--tmpdir={}", data.display()),
         ];
         let own = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];

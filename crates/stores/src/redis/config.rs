@@ -111,7 +111,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let data = options.directory.join(DATA);
     let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
     if has_log || has_snapshot {
-        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
+        // It reads the log if it is to have one, else the snapshot, and ignores the other.
         let word = |on: bool| if on { "yes" } else { "no" };
         expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
     }

@@ -59,7 +59,7 @@ impl<'a> Transactions<'a> {
     ) -> Result<()> {
         let c = self.c;
         let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
-        // SAFETY: the handles are valid; the old transaction has ended, and is begun anew where there is one.
+        // SAFETY: the handles are valid; the old transaction, if any, has ended and is begun anew.
         let raw = unsafe {
             let (db, options) = (self.db.as_ptr(), self.options.as_ptr());
             (c.rocksdb_optimistictransaction_begin)(db, write.as_ptr(), options, old)

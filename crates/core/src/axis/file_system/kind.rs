@@ -9,7 +9,7 @@ const STORE_FILES: u64 = 256;
 /// Bytes that an engine may reserve for logs: embedded ones up to about 70 MiB, servers some of 16 MiB each.
 const STORE_BYTES: u64 = 256 * MIB;
 
-/// All that is said of a kind of file system.
+/// A kind of file system that an image can have.
 #[derive(Debug)]
 pub struct Kind {
     /// The name in plans, results and the kernel's list of file systems.

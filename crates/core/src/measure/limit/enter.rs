@@ -19,7 +19,7 @@ pub struct Order {
     pub groups: Vec<Group>,
     /// The limits, each with what holds it and what escapes it.
     pub limits: Vec<(Limited, u64, By, Option<String>)>,
-    /// The number of the block device under the place, where it is limited: `8:0`.
+    /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
     pub processors: Vec<usize>,

@@ -62,7 +62,7 @@ impl Reach {
         }
     }
 
-    /// The same with memory held by cgroups made here, as a run has found that they can be.
+    /// Holds memory by cgroups made here, if a run has found that they can be.
     pub fn with_memory_at(mut self, home: &Result<Home, String>) -> Reach {
         if let Ok(home) = home {
             self.homes.insert(Controller::Memory, Ok(home.clone()));

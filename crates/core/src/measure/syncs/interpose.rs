@@ -145,7 +145,7 @@ hand_on! {
     ftruncate64, c"ftruncate64", (fd: c_int, length: off64_t) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t) -> c_int, |next| changes_length(fd, length, next);
 
-    // The mode is variable in C; Linux hands it over like a fixed one, and where it is left out it is not looked at.
+    // The mode is variable in C; Linux hands it over like a fixed one, and a missing one is not read.
     open, c"open", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
         as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
     open64, c"open64", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
@@ -245,7 +245,7 @@ fn is_synchronous(fd: c_int) -> bool {
     if ONCE[word].load(Ordering::Relaxed) & bit == 0 {
         return false;
     }
-    // SAFETY: the call only tells.
+    // SAFETY: the call only reads.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
     flags >= 0 && flags & libc::O_DSYNC != 0
 }

@@ -37,7 +37,7 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
     // Whether the first so many steps explain what was found, for each number of them.
     let mut explains = vec![true; begun as usize + 1];
-    // The same where records that were removed may be there.
+    // Allows removed records to be there.
     let mut but_removed = explains.clone();
     let mut back = None;
     let mut torn = None;

@@ -44,7 +44,7 @@ pub struct Looked {
     /// Whether the engine has checked its own files, and found no fault.
     #[serde(default)]
     pub verified: bool,
-    /// Entries of the disk's log when all had been read, where it has one.
+    /// Entries of the disk's log when all had been read, if it has one.
     pub logged: Option<u64>,
 }
 

@@ -45,7 +45,7 @@ impl Work {
         }
     }
 
-    /// Records that need room besides the set.
+    /// Records that need room in addition to the set.
     pub fn records(self, set: u64) -> u64 {
         match self {
             Work::Backup => ROOM_OF_BACKUP * set,

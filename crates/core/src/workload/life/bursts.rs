@@ -57,7 +57,7 @@ impl FromStr for BurstLoad {
 /// A load with a burst and a pause, after which steps come as at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
-    /// Of the store's speed.
+    /// A share of the store's speed.
     pub percent: f64,
     /// Outside the burst and the pause.
     pub per_second: f64,

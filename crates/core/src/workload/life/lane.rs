@@ -59,7 +59,7 @@ pub(crate) struct Lane<'a> {
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
-    /// Of tenths, or of the current bursts.
+    /// For tenths, or the current bursts.
     pub watch: Watch<'a>,
     spare_watches: Vec<Watch<'a>>,
     /// Whether the oldest records are removed many at once.
@@ -269,7 +269,7 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
         approach: Approach<'_>,
     ) -> Result<Part, Stop> {
         let clock = self.gauge.clock;
-        // Bursts have pauses of their own.
+        // Bursts record their pauses separately.
         let of_bursts = match round {
             Round::Tenth => None,
             Round::Bursts(_) => self.spare_watches.pop(),

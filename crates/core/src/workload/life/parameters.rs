@@ -21,7 +21,7 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
-/// Parts of a trial with figures of their own.
+/// Parts of a trial with separate figures.
 pub(crate) const TENTHS: usize = 10;
 
 /// Seconds of starting a process, filling its buffers, opening, settling and closing a store.

@@ -250,7 +250,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
 
 #[test]
 fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
-    // Of a hundred updates one stalls for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
+    // One of a hundred updates stalls for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
     // Bursts last 20 ms, in which some hundreds of steps come.
     let bursts = [("bursts", "50%,5%"), ("burst_period", "1200ms")];

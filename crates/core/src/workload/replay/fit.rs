@@ -52,7 +52,7 @@ impl Fit {
         self.made.clear();
         self.made.extend_from_slice(key.get(..self.most).unwrap_or(b"\0"));
         if let Some(last) = self.made.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
-            // Of keys no longer than this, the next one after a longer start is the next one after its beginning.
+            // Among keys no longer than this, the next one after a longer start is the next one after its beginning.
             self.made.truncate(last + 1);
             self.made[last] += 1;
         }

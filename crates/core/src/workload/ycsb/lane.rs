@@ -115,7 +115,7 @@ impl<'a> Lane<'a> {
         let kind = Kind::ALL[shared.turns.at(self.turn)];
         let record = match kind {
             Kind::Insert => shared.versions.take()?,
-            // Records that this thread has planned to insert are there by then, where there is no other thread.
+            // Records that this thread has planned to insert are there by then, if there is no other thread.
             _ if shared.versions.is_shared() => self.requests.next(shared.versions.live()),
             _ => self.requests.next(shared.versions.inserted()),
         };

@@ -149,7 +149,7 @@ impl Properties {
         self
     }
 
-    /// The same, of one workload alone.
+    /// Keeps one workload's values.
     pub fn only_of(self, workload: &str) -> Properties {
         let of = |((_, name), value)| ((workload.to_owned(), name), value);
         Properties(self.0.into_iter().map(of).collect())

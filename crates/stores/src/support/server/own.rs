@@ -146,7 +146,7 @@ impl Own {
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
         self.processes.into_iter().try_for_each(Process::stop)?;
-        // It is empty by now; where it is not, it goes with the store's folder.
+        // It is empty by now; otherwise it goes with the store's folder.
         self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())
     }

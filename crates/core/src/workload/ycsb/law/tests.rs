@@ -92,7 +92,7 @@ fn ycsbs_own_zipfian_follows_its_law() {
     assert_follows("zipfian-ycsb", draws(Distribution::ZipfianYcsb, SPACE, COUNT), &scrambled(COUNT));
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
     assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
-    // Of 1,000 records the most popular gets 4 % of the requests, where the exact law gives it 13 %.
+    // The most popular of 1,000 records gets 4 % of the requests; by the exact law it gets 13 %.
     let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
     assert!((0.037..0.045).contains(&most(scrambled(1000))), "{}", most(scrambled(1000)));
     assert!((0.12..0.14).contains(&most(zipf(1000))));
@@ -103,7 +103,7 @@ fn ycsbs_own_zipfian_keeps_room_for_inserts() {
     let space = Space { loaded: 100, most: 150 };
     let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
-    // The most popular item lies where it lies among 200 records.
+    // The most popular item is the one among 200 records.
     let popular = hash(0) % 200;
     let mut found = [0; 200];
     (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
