@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
@@ -27,7 +28,7 @@ fn trial_with(
 }
 
 fn trial_on(
-    axes: axes!(),
+    axes: &[(Axis, &str)],
     more: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),

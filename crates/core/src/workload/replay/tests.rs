@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
 use crate::store::{

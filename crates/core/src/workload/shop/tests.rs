@@ -15,7 +15,7 @@ use crate::workload::spec::{Asked, Ended, Spec};
 
 fn trial(
     store: StoreDef,
-    axes: axes!(),
+    axes: &[(Axis, &str)],
     parameters: &[(&str, &str)],
 ) -> std::result::Result<Measured, Ended> {
     let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];

@@ -1,6 +1,7 @@
 //! Whole trials, over the stores without native code.
 
 use super::*;
+use crate::axis::Axis;
 use crate::axis::ycsb::BUILT_IN;
 use crate::cell::Cell;
 use crate::store::StoreDef;
@@ -9,7 +10,12 @@ use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
 /// A small trial with these axes and properties.
-fn trial(store: &StoreDef, workload: &str, axes: axes!(), properties: &str) -> Result<Measured, Ended> {
+fn trial(
+    store: &StoreDef,
+    workload: &str,
+    axes: &[(Axis, &str)],
+    properties: &str,
+) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
