@@ -1,6 +1,6 @@
 //! The axes of the workload `life`.
 
-use super::def::{Axis, AxisDef, Presence, Role};
+use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
 use super::words::{WORDS, one_of};
 use crate::units::parse_count;
@@ -105,12 +105,3 @@ pub(super) static AGE: AxisDef = AxisDef {
     },
     ..WORDS
 };
-
-#[allow(missing_docs, reason = "the table says what it is")]
-impl Axis {
-    pub const CHURN: Axis = Axis(&CHURN);
-    pub const READER: Axis = Axis(&READER);
-    pub const WRITER: Axis = Axis(&WRITER);
-    pub const GIVING_BACK: Axis = Axis(&GIVING_BACK);
-    pub const AGE: Axis = Axis(&AGE);
-}

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::def::{Axis, AxisDef, Form, Presence, Role};
+use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::{WORDS, one_of};
 use crate::shown::quoted;
@@ -126,16 +126,10 @@ pub(super) static LOAD_ORDER: AxisDef = AxisDef {
     ..WORDS
 };
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const DATA_SIZE: Axis = Axis(&DATA_SIZE);
-    pub(crate) const INDEX: Axis = Axis(&INDEX);
-    pub(crate) const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::Axis;
 
     #[test]
     fn data_sizes_are_absolute_or_relative_to_memory() {

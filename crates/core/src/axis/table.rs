@@ -8,7 +8,7 @@ use super::file_system::kind::KINDS;
 use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
-use super::{device, life, shop, sql, ycsb};
+use super::{device, life, shop, sql, table, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
 
@@ -252,61 +252,26 @@ static STORE: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// The axes that come with storebench.
-pub static ALL: [&AxisDef; 32] = [
-    &PLACE,
-    &DISK,
-    &MACHINE,
-    &BACKGROUND,
-    &THREADS,
-    &RATE,
-    &TUNING,
-    &COMPRESSION,
-    &CACHE,
-    &GUARANTEE,
-    &DATA,
-    &RECORD_SIZE,
-    &RECORDS,
-    &STORE,
-    &device::PATTERN,
-    &device::BLOCK_SIZE,
-    &device::FILE_SIZE,
-    &device::IO,
-    &device::SYNC,
-    &sql::ROWS,
-    &sql::STATEMENTS,
-    &sql::TRANSACTIONS,
-    &ycsb::WORKLOAD,
-    &ycsb::DISTRIBUTION,
-    &life::CHURN,
-    &life::READER,
-    &life::WRITER,
-    &life::GIVING_BACK,
-    &life::AGE,
-    &shop::DATA_SIZE,
-    &shop::INDEX,
-    &shop::LOAD_ORDER,
-];
+/// Makes the table from the entries in these modules, and a constant for code from each.
+macro_rules! axes {
+    ($($module:ident: $($name:ident)+;)+) => {
+        /// The axes that come with storebench.
+        pub(super) static ALL: &[&AxisDef] = &[$($(&$module::$name),+),+];
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const PLACE: Axis = Axis(&PLACE);
-    pub const DISK: Axis = Axis(&DISK);
-    pub const MACHINE: Axis = Axis(&MACHINE);
-    pub const BACKGROUND: Axis = Axis(&BACKGROUND);
-    pub const THREADS: Axis = Axis(&THREADS);
-    pub const RATE: Axis = Axis(&RATE);
-    pub const TUNING: Axis = Axis(&TUNING);
-    pub const COMPRESSION: Axis = Axis(&COMPRESSION);
-    pub const CACHE: Axis = Axis(&CACHE);
-    pub const GUARANTEE: Axis = Axis(&GUARANTEE);
-    pub const DATA: Axis = Axis(&DATA);
-    pub const RECORD_SIZE: Axis = Axis(&RECORD_SIZE);
-    pub const RECORDS: Axis = Axis(&RECORDS);
-    pub const STORE: Axis = Axis(&STORE);
-    pub const ROWS: Axis = Axis(&sql::ROWS);
-    pub(crate) const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
-    pub(crate) const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
+        #[allow(missing_docs, reason = "the entries say what each is")]
+        impl Axis {
+            $($(pub const $name: Axis = Axis(&$module::$name);)+)+
+        }
+    };
+}
+
+axes! {
+    table: PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING COMPRESSION CACHE GUARANTEE DATA RECORD_SIZE RECORDS STORE;
+    device: PATTERN BLOCK_SIZE FILE_SIZE IO SYNC;
+    sql: ROWS STATEMENTS TRANSACTIONS;
+    ycsb: WORKLOAD DISTRIBUTION;
+    life: CHURN READER WRITER GIVING_BACK AGE;
+    shop: DATA_SIZE INDEX LOAD_ORDER;
 }
 
 fn read_machine(text: &str) -> Result<Value, String> {

@@ -1,6 +1,6 @@
 //! The axes of the workload `ycsb`.
 
-use super::def::{Axis, AxisDef, Presence, Role};
+use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
 use crate::shown::quoted;
@@ -46,12 +46,6 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
     ..WORDS
 };
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const WORKLOAD: Axis = Axis(&WORKLOAD);
-    pub(crate) const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
-}
-
 fn workload(text: &str) -> Result<Value, String> {
     let short = text.strip_prefix("workload").unwrap_or(text);
     if let Some(place) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
@@ -82,6 +76,7 @@ pub fn own_name(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::Axis;
 
     #[test]
     fn workloads_are_known_by_letter_and_by_file() {
